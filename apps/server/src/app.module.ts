@@ -9,6 +9,7 @@ import { EgressModule } from './egress/egress.module.js';
 import { EvaluationsModule } from './evaluations/evaluations.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { ModelsModule } from './models/models.module.js';
+import { Lead } from './peers/lead.js';
 import { SandboxesModule } from './sandboxes/sandboxes.module.js';
 import { LogsModule } from './logs/logs.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
@@ -33,5 +34,6 @@ import { TelemetryModule } from './telemetry/telemetry.module.js';
     ApiModule,
     TelemetryModule,
   ],
+  providers: [Lead],
 })
 export class AppModule {}

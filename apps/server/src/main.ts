@@ -18,6 +18,7 @@ import { openTunnel } from './api/tunnel.js';
 import { setUpHttp } from './api/set-up-http.js';
 import { ServerLogger } from './server-logger.js';
 import { EventLog } from './logs/event-log.js';
+import { Lead } from './peers/lead.js';
 import { ServerTurn } from './peers/server-turn.js';
 
 /** How long open requests may continue after a signal. */
@@ -38,7 +39,7 @@ async function main(): Promise<void> {
   const logger = new ServerLogger(config);
   // The last resort: an unawaited failure in one session’s work must not end all other sessions.
   process.on('unhandledRejection', (reason) => logger.error(reason));
-  const turn = config.databaseUrl === undefined ? undefined : await ServerTurn.wait(config, logger);
+  const turn = config.databaseUrl === undefined ? undefined : await ServerTurn.join(config, logger);
   const app = await NestFactory.create<NestExpressApplication>(AppModule, {
     logger,
     bodyParser: false,
@@ -46,6 +47,9 @@ async function main(): Promise<void> {
     forceCloseConnections: true,
   });
   setUpHttp(app);
+  await app.init();
+  await turn?.begun();
+  await app.get(Lead).begin();
   await app.listen(turn?.freePort() ?? config.port, config.host);
   turn?.serve(app.getHttpServer());
   endOnSignal(app, async () => {

@@ -1,11 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
   errorFrom,
@@ -14,6 +9,7 @@ import {
   type McpServer,
 } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
+import type { OnLead } from '../storage/on-lead.js';
 import { writeWhole } from '../storage/write-whole.js';
 import { digestOf, actionTar } from './action-files.js';
 import { ActionImages, type InstallOptions } from './containers/action-images.js';
@@ -29,7 +25,7 @@ const keptVersions = 3;
 
 /** Installs, updates and removes actions, one at a time; a failure leaves the previous state. */
 @Injectable()
-export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class ActionInstaller implements OnLead, BeforeApplicationShutdown {
   readonly #logger = new Logger(ActionInstaller.name);
   readonly #queue = new Mutex();
   #isClosing = false;
@@ -43,7 +39,7 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
   ) {}
 
   /** Removes the remains of an install that was killed. */
-  onApplicationBootstrap(): void {
+  onLead(): void {
     void this.#queued(() => this.images.keepOnly(imagesOf(this.store.all))).catch(
       (error: unknown) => this.#logger.warn(errorFrom(error).message),
     );

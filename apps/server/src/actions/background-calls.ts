@@ -1,9 +1,4 @@
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
   errorFrom,
@@ -14,6 +9,7 @@ import {
   type StartedAction,
 } from '@belay/protocol';
 import { z } from 'zod';
+import type { OnLead } from '../storage/on-lead.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
@@ -40,7 +36,7 @@ interface BackgroundCall {
  * `background-result`. Running calls are recorded, so that none is forgotten when the server is killed.
  */
 @Injectable()
-export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class BackgroundCalls implements OnLead, BeforeApplicationShutdown {
   readonly #logger = new Logger(BackgroundCalls.name);
   readonly #document: Document<z.ZodArray<typeof begun>>;
   readonly #running = new Map<Begun, Promise<void>>();
@@ -55,7 +51,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   /** Reports calls that an earlier server’s end interrupted as lost. */
-  onApplicationBootstrap(): void {
+  onLead(): void {
     const lost = new AppError(
       'cancelled',
       'The server was restarted during this call, so it may have taken effect. Check before you repeat it.',

@@ -103,7 +103,7 @@ describe('installed actions', () => {
     const { installer } = await open();
     const cleaning = Promise.withResolvers<void>();
     memory.keepOnly = () => cleaning.promise;
-    installer.onApplicationBootstrap();
+    installer.onLead();
     let hasEnded = false;
     const ended = installer.beforeApplicationShutdown().then(() => (hasEnded = true));
     await staysTrue('it waits', 50, () => !hasEnded);
@@ -115,7 +115,7 @@ describe('installed actions', () => {
     await (await open()).install();
     memory.images.push('sha256:half-made');
     const { installer } = await open();
-    installer.onApplicationBootstrap();
+    installer.onLead();
     await installer.enable('shout', true);
     expect(memory.images).toEqual(['sha256:1']);
   });

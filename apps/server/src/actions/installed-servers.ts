@@ -1,5 +1,6 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AppError, type McpServer } from '@belay/protocol';
+import type { OnLead } from '../storage/on-lead.js';
 import type { McpConfig } from '../mcp/mcp-config.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import type { ActionRecord } from './action-record.js';
@@ -7,13 +8,13 @@ import { ActionStore } from './action.store.js';
 
 /** Connects the MCP servers that are installed as actions, like those in the settings. */
 @Injectable()
-export class InstalledServers implements OnApplicationBootstrap {
+export class InstalledServers implements OnLead {
   constructor(
     private readonly store: ActionStore,
     private readonly servers: McpServers,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onLead(): void {
     for (const { name, kind } of this.store.all) if (kind === 'mcp') void this.refresh(name);
   }
 

@@ -74,7 +74,7 @@ describe('images that actions pulled', () => {
     };
     const restarted = async () => {
       const next = await open(env);
-      next.installer.onApplicationBootstrap();
+      next.installer.onLead();
       await next.installer.beforeApplicationShutdown();
       return open(env);
     };

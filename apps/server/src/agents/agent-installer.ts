@@ -1,11 +1,7 @@
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError, errorFrom, type AgentChoice } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
+import type { OnLead } from '../storage/on-lead.js';
 import { EventLog } from '../logs/event-log.js';
 import type { AgentEntry } from './agent-entry.js';
 import { InstallableAgents } from './installable-agents.js';
@@ -23,7 +19,7 @@ interface Job {
 
 /** Installs, updates and removes agents, one at a time; a failure leaves the previous state. */
 @Injectable()
-export class AgentInstaller implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class AgentInstaller implements OnLead, BeforeApplicationShutdown {
   readonly #logger = new Logger(AgentInstaller.name);
   readonly #queue = new Mutex();
   readonly #jobs = new Map<string, Job>();
@@ -37,7 +33,7 @@ export class AgentInstaller implements OnApplicationBootstrap, BeforeApplication
   ) {}
 
   /** Removes the remains of an install that was killed, and what no session needs any more. */
-  onApplicationBootstrap(): void {
+  onLead(): void {
     const tidy = async (): Promise<void> => {
       const { installed } = this.store;
       if (installed.length === 0) return;

@@ -1,11 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import {
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
   errorFrom,
@@ -14,6 +10,7 @@ import {
   type MadeToken,
   type NewEvaluation,
 } from '@belay/protocol';
+import type { OnLead } from '../storage/on-lead.js';
 import { CallerEnds } from '../access/caller-ends.js';
 import type { Caller } from '../access/caller.js';
 import { TokensStore } from '../access/tokens.store.js';
@@ -40,7 +37,7 @@ interface StartedRun {
  * like any other. It has a token of its own, which ends with it, and it ends with its token.
  */
 @Injectable()
-export class StartedRuns implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class StartedRuns implements OnLead, BeforeApplicationShutdown {
   #run: StartedRun | undefined;
   /** Whether a run is about to start. */
   #starting = false;
@@ -56,7 +53,7 @@ export class StartedRuns implements OnApplicationBootstrap, BeforeApplicationShu
   ) {}
 
   /** A run whose server was killed has ended with it. */
-  async onApplicationBootstrap(): Promise<void> {
+  async onLead(): Promise<void> {
     await this.board.endStarted(serverEnded);
   }
 

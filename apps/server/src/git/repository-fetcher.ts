@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { PrivateRepository } from '@belay/host';
+import type { BeforeLead } from '../storage/on-lead.js';
 import { Config } from '../config.js';
 import { FreeSpace } from '../storage/free-space.js';
 import { endedBy } from './ended-by.js';
@@ -64,7 +65,7 @@ const memoryBytes = 3 * 2 ** 30;
  * pack goes to `git index-pack`, in a process with limits and without network, settings or hooks.
  */
 @Injectable()
-export class RepositoryFetcher implements OnModuleInit {
+export class RepositoryFetcher implements BeforeLead {
   readonly #folder: string;
   readonly #space: FreeSpace;
   #underWay = 0;
@@ -78,7 +79,7 @@ export class RepositoryFetcher implements OnModuleInit {
   }
 
   /** Removes the remains of a server that was killed, before any fetch: clones begin again as the modules bootstrap. */
-  async onModuleInit(): Promise<void> {
+  async beforeLead(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
 

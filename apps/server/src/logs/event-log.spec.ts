@@ -192,7 +192,7 @@ alwaysOnEveryDatabase('the event log', (databases) => {
       await log.append('s', note('first'));
       await log.release('idle');
       const before = await log.lastSeq('s');
-      await other.onModuleInit();
+      await other.beforeLead();
       expect(await owned(other)).toEqual(['s']);
       await expect(log.append('s', note('lost'))).rejects.toMatchObject(refused);
       expect([before, before + 1].map((seq) => other.isEarlier('s', seq))).toEqual([true, false]);

@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
   ignoreError,
@@ -8,6 +8,7 @@ import {
   type SessionSettings,
   type SessionSummary,
 } from '@belay/protocol';
+import type { BeforeLead } from '../storage/on-lead.js';
 import { Config } from '../config.js';
 import { notStored } from '../storage/database.js';
 import { Absences } from './absences.js';
@@ -31,7 +32,7 @@ import { writtenDraft } from './written-draft.js';
 
 /** The log of every session, which nothing else appends to. Events are published after they are stored. */
 @Injectable()
-export class EventLog implements OnModuleInit, OnApplicationShutdown {
+export class EventLog implements BeforeLead, OnApplicationShutdown {
   readonly stalls = new Stalls((session, seconds) => this.#stalled(session, seconds));
   readonly absences = new Absences((session) => this.#shownChanged(session));
   readonly messages: QueuedMessages;
@@ -55,7 +56,7 @@ export class EventLog implements OnModuleInit, OnApplicationShutdown {
   }
 
   /** Before anything is appended to them, this server becomes the owner of the sessions that others left. */
-  async onModuleInit(): Promise<void> {
+  async beforeLead(): Promise<void> {
     for (const record of await this.store.claim()) this.#fence.set(record);
   }
 

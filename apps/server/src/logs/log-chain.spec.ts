@@ -104,10 +104,10 @@ onEveryDatabase('the chain of a stored log', (databases) => {
   it('is made at the start of a server, and left for the next one when that ends', async () => {
     await logs.log.create('t', settings, { events: [pause()] });
     await unchain();
-    heads.onApplicationBootstrap();
+    heads.onLead();
     await heads.onModuleDestroy();
     heads = new LogHeads(logs.log, logs.store);
-    heads.onApplicationBootstrap();
+    heads.onLead();
     while ((await logs.store.unchained()).length > 0) await new Promise(setImmediate);
     for (const session of ['s', 't']) {
       const record = await logs.store.find(session);

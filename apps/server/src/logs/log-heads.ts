@@ -1,10 +1,6 @@
 import { chainStart } from '@belay/proof';
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import type { OnLead } from '../storage/on-lead.js';
 import { noSuchSession } from '../access/caller.js';
 import type { ChainPlace } from './chained-rows.js';
 import { EventLog } from './event-log.js';
@@ -21,7 +17,7 @@ export interface LogHead extends ChainPlace {
 
 /** The heads of all logs. Logs that an earlier version wrote are chained one after another while the server works. */
 @Injectable()
-export class LogHeads implements OnApplicationBootstrap, OnModuleDestroy {
+export class LogHeads implements OnLead, OnModuleDestroy {
   readonly #logger = new Logger(LogHeads.name);
   readonly #closing = new AbortController();
   #all: Promise<void> | undefined;
@@ -31,7 +27,7 @@ export class LogHeads implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly store: SessionsStore,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onLead(): void {
     this.#all = this.#chainAll().catch((error: unknown) => this.#logger.error(error));
   }
 

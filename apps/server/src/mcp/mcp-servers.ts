@@ -1,8 +1,4 @@
-import {
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
   errorFrom,
@@ -17,6 +13,7 @@ import {
 } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
 import type { z } from 'zod';
+import type { OnLead } from '../storage/on-lead.js';
 import { Config } from '../config.js';
 import { outgoingFetch } from '../egress/outgoing-fetch.js';
 import { McpPrograms } from '../programs/mcp-programs.js';
@@ -41,7 +38,7 @@ export interface SessionTools {
  * began with.
  */
 @Injectable()
-export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown {
+export class McpServers implements OnLead, OnApplicationShutdown {
   readonly #links = new Map<string, McpLink>();
   /** Servers that are installed as actions, by name. */
   readonly #installed = new Map<string, McpConfig>();
@@ -53,7 +50,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly programs: McpPrograms,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onLead(): void {
     for (const config of this.store.all) void this.#link(config);
   }
 

@@ -98,6 +98,7 @@ export class Membership {
 
   #hold(sent: number): void {
     this.#isHeld = true;
+    lease.hold();
     this.#renew(sent);
     this.#turn.resolve();
     if (this.rows.isAlone) return;

@@ -4,6 +4,7 @@ import type { Config } from '../config.js';
 import { endBySignal } from '../end-by-signal.js';
 import type { ServerLogger } from '../server-logger.js';
 import { Database } from '../storage/database.js';
+import { lease } from '../storage/lease.js';
 import { serverId } from '../storage/server-id.js';
 import { ConnectionRelay } from './connection-relay.js';
 import { Membership } from './membership.js';
@@ -12,8 +13,8 @@ import { ServerRows, type LeaseHolder } from './server-rows.js';
 import { dataFolderName, sharedFiles } from './shared-files.js';
 
 /**
- * This server’s turn to work on the sessions of a database. Until then it stands by, and passes the connections that it
- * gets on to the server whose turn it is.
+ * This server’s turn to lead those of its database, and to work on its sessions. Until then it stands by: it follows what
+ * it keeps in memory, and passes the connections that it gets on to the server whose turn it is.
  */
 export class ServerTurn {
   readonly #relay: ConnectionRelay;
@@ -43,10 +44,10 @@ export class ServerTurn {
   }
 
   /**
-   * Resolves when it is this server’s turn. Throws `conflict` when another server uses the database that does not share
-   * it, or has other files.
+   * Resolves when this server is one of the database’s: it has its turn, or stands by. Throws `conflict` when another
+   * server uses the database that does not share it, or has other files.
    */
-  static async wait(config: Config, logger: ServerLogger): Promise<ServerTurn> {
+  static async join(config: Config, logger: ServerLogger): Promise<ServerTurn> {
     const database = new Database(config);
     await database.migrated();
     const { peerAddress } = config;
@@ -59,12 +60,17 @@ export class ServerTurn {
     });
     const turn = new ServerTurn(config, logger, database, rows, peers);
     try {
-      await turn.#wait();
+      await turn.#join();
     } catch (error) {
       await turn.end();
       throw error;
     }
     return turn;
+  }
+
+  /** Resolves when it is this server’s turn. */
+  begun(): Promise<void> {
+    return this.#membership.turn();
   }
 
   /** Frees the port of this server’s clients for the server itself, and returns it; undefined if it was not in use. */
@@ -85,17 +91,16 @@ export class ServerTurn {
     await this.database.onApplicationShutdown();
   }
 
-  async #wait(): Promise<void> {
+  async #join(): Promise<void> {
     const { config, port } = this;
     await this.rows.add();
     const stranger = port && (await this.rows.stranger());
     if (stranger) throw new AppError('conflict', otherFiles(stranger));
+    lease.standBy();
     this.#membership.start();
-    if (port) {
-      await this.#relay.listen(config.port, config.host);
-      process.stdout.write(`${JSON.stringify({ ready: false, port: this.#relay.port })}\n`);
-    }
-    await this.#membership.turn();
+    if (!port) return this.begun();
+    await this.#relay.listen(config.port, config.host);
+    process.stdout.write(`${JSON.stringify({ ready: false, port: this.#relay.port })}\n`);
   }
 
   #moved(holder: LeaseHolder | undefined): void {

@@ -1,9 +1,5 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import type { OnLead } from '../storage/on-lead.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { EventLog } from '../logs/event-log.js';
 import { StepCopies } from '../logs/step-copies.js';
@@ -15,7 +11,7 @@ const lookMs = 3600_000;
 
 /** Deletes uploaded workspaces, blobs and copies without a session, at the start and every hour. */
 @Injectable()
-export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
+export class Leftovers implements OnLead, OnModuleDestroy {
   readonly #logger = new Logger(Leftovers.name);
   #timer: NodeJS.Timeout | undefined;
 
@@ -26,7 +22,7 @@ export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly copies: StepCopies,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onLead(): void {
     const look = (): void => void this.#clear().catch((error: unknown) => this.#logger.warn(error));
     this.#timer = setInterval(look, lookMs).unref();
     look();

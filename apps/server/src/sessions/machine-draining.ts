@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import {
   AppError,
   errorFrom,
@@ -11,6 +11,7 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import { Semaphore } from 'async-mutex';
+import type { OnLead } from '../storage/on-lead.js';
 import { sees, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { Machines } from '../sandboxes/machines/machines.js';
@@ -35,7 +36,7 @@ const left: Outcome = { state: 'moved', detail: '' };
  * last step. The mark on the machine says so, also after the end of a server that was emptying it.
  */
 @Injectable()
-export class MachineDraining implements OnApplicationBootstrap, OnModuleDestroy {
+export class MachineDraining implements OnLead, OnModuleDestroy {
   readonly #moves = new Map<string, Map<string, Outcome>>();
   readonly #turns = new Semaphore(parallelMoves);
   #closing = false;
@@ -49,7 +50,7 @@ export class MachineDraining implements OnApplicationBootstrap, OnModuleDestroy 
     private readonly log: EventLog,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onLead(): void {
     for (const { id, draining } of this.machines.all()) if (draining) this.#empty(id);
   }
 

@@ -1,5 +1,6 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { NewSession, SessionSettings } from '@belay/protocol';
+import type { OnLead } from '../storage/on-lead.js';
 import { assertMayBegin, type Caller } from '../access/caller.js';
 import { assertMayNameHost } from '../access/assert-may-name-host.js';
 import { RestrictedSessions } from '../access/restricted-sessions.js';
@@ -9,7 +10,7 @@ import { AttachedPictures } from '../logs/attached-pictures.js';
 
 /** The callers who begin sessions: checks their rights, and records who may do what with the sessions. */
 @Injectable()
-export class SessionBeginners implements OnApplicationBootstrap {
+export class SessionBeginners implements OnLead {
   constructor(
     private readonly owners: SessionOwners,
     private readonly pictures: AttachedPictures,
@@ -18,7 +19,7 @@ export class SessionBeginners implements OnApplicationBootstrap {
   ) {}
 
   /** Before any request is answered. */
-  async onApplicationBootstrap(): Promise<void> {
+  async onLead(): Promise<void> {
     for (const summary of await this.log.summaries()) this.restricted.add(summary.id, summary);
   }
 

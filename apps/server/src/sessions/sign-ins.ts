@@ -1,5 +1,6 @@
-import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AppError, errorFrom, isEnded, newEvent, type SessionAgent } from '@belay/protocol';
+import type { OnLead } from '../storage/on-lead.js';
 import { CallerEnds } from '../access/caller-ends.js';
 import { UsersStore } from '../access/users.store.js';
 import { AgentVolumes } from '../agents/agent-volumes.js';
@@ -10,7 +11,7 @@ import { SandboxSlots } from './sandbox-slots.js';
 
 /** Which session uses a user’s own sign-in to an agent: one at a time, until it has ended. */
 @Injectable()
-export class SignIns implements OnApplicationBootstrap {
+export class SignIns implements OnLead {
   readonly #logger = new Logger(SignIns.name);
 
   constructor(
@@ -25,7 +26,7 @@ export class SignIns implements OnApplicationBootstrap {
   }
 
   /** Also those of users who were removed while the engine did not respond. */
-  onApplicationBootstrap(): void {
+  onLead(): void {
     void this.#removeOfNobody();
   }
 

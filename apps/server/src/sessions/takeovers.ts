@@ -1,10 +1,6 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { ignoreError, isEnded, type SessionSummary } from '@belay/protocol';
+import type { OnLead } from '../storage/on-lead.js';
 import { WireCalls } from '../agents/wire-calls.js';
 import { EventLog } from '../logs/event-log.js';
 import { Deadlines } from '../models/deadlines.js';
@@ -17,7 +13,7 @@ const releaseMs = 60_000;
 
 /** What this server does for the sessions that it takes over from one that has ended, before and while it works on them. */
 @Injectable()
-export class Takeovers implements OnApplicationBootstrap, OnModuleDestroy {
+export class Takeovers implements OnLead, OnModuleDestroy {
   readonly #logger = new Logger(Takeovers.name);
   #releasing: NodeJS.Timeout | undefined;
   #closing = false;
@@ -31,7 +27,7 @@ export class Takeovers implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly checks: SessionChecks,
   ) {}
 
-  async onApplicationBootstrap(): Promise<void> {
+  async onLead(): Promise<void> {
     const taken = await this.log.owned();
     for (const session of taken) {
       await this.gateway.settleOpen(session);

@@ -54,6 +54,14 @@ export class ColdChanges implements OnModuleInit, BeforeApplicationShutdown {
     );
   }
 
+  /** Reads all rows anew. */
+  readAll(): Promise<void> {
+    return this.#queue(async () => {
+      this.#hasMissed = false;
+      for (const listener of [...this.#listeners.values()].flat()) await listener(undefined);
+    });
+  }
+
   async onModuleInit(): Promise<void> {
     if (this.config.databaseUrl === undefined) return;
     await this.database.migrated();
@@ -81,10 +89,7 @@ export class ColdChanges implements OnModuleInit, BeforeApplicationShutdown {
     });
     if (this.#isClosed) return this.#listener.close();
     // Whatever was changed before it listened. What is changed now is told after that.
-    await this.#queue(async () => {
-      this.#hasMissed = false;
-      for (const listener of [...this.#listeners.values()].flat()) await listener(undefined);
-    });
+    await this.readAll();
     if (!isLost) this.#lost = undefined;
   }
 

@@ -6,6 +6,21 @@ import { AppError } from '@belay/protocol';
  */
 class Lease {
   #until = Infinity;
+  #isHeld = true;
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Until this server has it, as one of several. */
+  standBy(): void {
+    this.#isHeld = false;
+  }
+
+  /** This server leads from now on. */
+  hold(): void {
+    this.#isHeld = true;
+  }
 
   /** Until this time of `performance.now()`, which does not jump. */
   renew(until: number): void {
@@ -17,7 +32,7 @@ class Lease {
    * with what it was about to do.
    */
   assertHeld(): void {
-    if (performance.now() <= this.#until) return;
+    if (this.#isHeld && performance.now() <= this.#until) return;
     throw new AppError('unavailable', 'Another server takes the place of this one: try again.');
   }
 }

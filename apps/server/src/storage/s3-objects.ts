@@ -13,6 +13,7 @@ import {
   type OpenObject,
   type StoredObject,
 } from './object-store.js';
+import type { BeforeLead } from './on-lead.js';
 import type { S3Bucket } from './s3-bucket.js';
 import { writeWhole, type WriteOptions } from './write-whole.js';
 
@@ -20,7 +21,7 @@ import { writeWhole, type WriteOptions } from './write-whole.js';
 const maxRepeated = 4 * 2 ** 20;
 
 /** Objects in a bucket of S3, or of another server with its API, below a prefix. */
-export class S3Objects implements ObjectStore {
+export class S3Objects implements ObjectStore, BeforeLead {
   readonly #prefix: string;
 
   private constructor(
@@ -36,8 +37,6 @@ export class S3Objects implements ObjectStore {
    * does not allow that. `spool` is a folder of its own, where streams wait until their length is known.
    */
   static async open(config: S3Config, spool: string): Promise<S3Objects> {
-    // What a killed server left.
-    await rm(spool, { recursive: true, force: true });
     // In a file of its own: a server without it does not load the SDK.
     const { S3Bucket: Bucket } = await import('./s3-bucket.js');
     const objects = new S3Objects(config, new Bucket(config), spool);
@@ -46,6 +45,11 @@ export class S3Objects implements ObjectStore {
     for await (const _ of objects.list('start')) break;
     await objects.remove(probe);
     return objects;
+  }
+
+  /** Removes what a killed server left. */
+  async beforeLead(): Promise<void> {
+    await rm(this.spool, { recursive: true, force: true });
   }
 
   async put(

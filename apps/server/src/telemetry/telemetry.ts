@@ -1,5 +1,6 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { belayVersion } from '@belay/protocol';
+import type { OnLead } from '../storage/on-lead.js';
 import { DashboardGateway } from '../api/dashboard/dashboard.gateway.js';
 import { AutomationCounts } from '../automations/automation-counts.js';
 import { Config } from '../config.js';
@@ -15,7 +16,7 @@ const flushMs = 2_000;
 
 /** Metrics and traces for OpenTelemetry; nothing is loaded or followed unless one of them is on. */
 @Injectable()
-export class Telemetry implements OnModuleInit, OnApplicationShutdown {
+export class Telemetry implements OnLead, OnApplicationShutdown {
   readonly #logger = new Logger(Telemetry.name);
   readonly #spans: LogSpans | undefined;
   #stop: (() => Promise<void>) | undefined;
@@ -32,7 +33,7 @@ export class Telemetry implements OnModuleInit, OnApplicationShutdown {
     if (traces || metrics) this.#spans = new LogSpans(log, store, config.telemetry);
   }
 
-  async onModuleInit(): Promise<void> {
+  async onLead(): Promise<void> {
     const spans = this.#spans;
     if (!spans) return;
     const { traces, metrics } = this.config.telemetry;

@@ -175,7 +175,7 @@ export class SandboxServer {
       this.sandboxes,
     );
     this.service.onLost((session, reason) => this.lost.push([session, reason]));
-    await this.#lifecycle.onModuleInit();
+    await this.#lifecycle.beforeLead();
     // As the product listens only now.
     this.listener = listener;
   }

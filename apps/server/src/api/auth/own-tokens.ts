@@ -7,6 +7,8 @@ import { Config } from '../../config.js';
 import { storageError } from '../../storage/database.js';
 import type { Document } from '../../storage/document.js';
 import { Documents } from '../../storage/documents.js';
+import { lease } from '../../storage/lease.js';
+import type { OnLead } from '../../storage/on-lead.js';
 import { writeWholeSync } from '../../storage/write-whole.js';
 
 const saved = z.object({ token: z.string().min(20), viewerToken: z.string().min(20) });
@@ -18,7 +20,7 @@ type Saved = z.output<typeof saved>;
  * at which the command line finds it.
  */
 @Injectable()
-export class OwnTokens implements OnModuleInit {
+export class OwnTokens implements OnModuleInit, OnLead {
   readonly #document: Document<z.ZodNullable<typeof saved>>;
   readonly #file: string;
   /** Until they are stored. */
@@ -29,11 +31,17 @@ export class OwnTokens implements OnModuleInit {
     this.#file = join(config.data, 'server.json');
     this.#document = documents.open('own-tokens', saved.nullable(), null);
     this.#first = readSaved(this.#file) ?? { token: newOwnToken(), viewerToken: newOwnToken() };
-    this.#document.onRead(() => this.#save(this.value));
+    this.#document.onRead(() => {
+      if (lease.isHeld) this.#save(this.value);
+    });
   }
 
   async onModuleInit(): Promise<void> {
     if (!this.#document.value) await this.#document.change((stored) => stored ?? this.#first);
+  }
+
+  /** Servers that stand by may have the same data folder. */
+  onLead(): void {
     this.#save(this.value);
   }
 

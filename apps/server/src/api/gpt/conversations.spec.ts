@@ -12,7 +12,7 @@ describe('the conversations of GPTs', () => {
   /** As after a start of the server. */
   const open = async () => {
     conversations = new Conversations(logs.database);
-    await conversations.onModuleInit();
+    await conversations.onLead();
   };
   const isKnown = (who: Caller, name: string) => conversations.session(who, name) !== undefined;
   const stored = async () => {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import type { OnLead } from '../../storage/on-lead.js';
 import type { Caller } from '../../access/caller.js';
 import { Database, notStored } from '../../storage/database.js';
 
@@ -8,14 +9,14 @@ const maxConversations = 10_000;
 
 /** The session of each ChatGPT conversation, separately for each caller; kept across restarts of the server. */
 @Injectable()
-export class Conversations implements OnModuleInit {
+export class Conversations implements OnLead {
   /** By caller; the least recently used conversation comes first. */
   readonly #sessions = new Map<string, Map<string, string>>();
   #count = 0;
 
   constructor(private readonly database: Database) {}
 
-  async onModuleInit(): Promise<void> {
+  async onLead(): Promise<void> {
     await this.database.migrated();
     const { kysely } = this.database;
     const known = kysely.selectFrom('session').select('id');

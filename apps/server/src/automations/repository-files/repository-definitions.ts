@@ -1,10 +1,6 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, errorFrom } from '@belay/protocol';
+import type { OnLead } from '../../storage/on-lead.js';
 import { Clock } from '../clock.js';
 import { ForgeSources, type ForgeSource } from '../forges/forge-sources.js';
 import { RunCallers } from '../runs/run-callers.js';
@@ -20,7 +16,7 @@ const maxProblem = 1_000;
  * trusted to have some. A file that is gone or faulty pauses its automation.
  */
 @Injectable()
-export class RepositoryDefinitions implements OnApplicationBootstrap, OnApplicationShutdown {
+export class RepositoryDefinitions implements OnLead, OnApplicationShutdown {
   readonly #logger = new Logger(RepositoryDefinitions.name);
   #cancel: (() => void) | undefined;
   #work: Promise<void> = Promise.resolve();
@@ -34,7 +30,7 @@ export class RepositoryDefinitions implements OnApplicationBootstrap, OnApplicat
     private readonly clock: Clock,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onLead(): void {
     this.#tick();
   }
 

@@ -1,10 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import {
   AppError,
   endedRunStates,
@@ -12,6 +7,7 @@ import {
   ignoreError,
   type SessionSummary,
 } from '@belay/protocol';
+import type { OnLead } from '../../storage/on-lead.js';
 import { EventLog } from '../../logs/event-log.js';
 import { Clock } from '../clock.js';
 import { isPassing } from '../out/published-run.js';
@@ -38,7 +34,7 @@ interface Trouble {
  * another run may have made way for it. All that it knows is in the rows; a new server goes on from them.
  */
 @Injectable()
-export class RunLoop implements OnApplicationBootstrap, OnModuleDestroy {
+export class RunLoop implements OnLead, OnModuleDestroy {
   readonly #logger = new Logger(RunLoop.name);
   /** The runs that are being taken on, and those of them that must be looked at again. */
   readonly #busy = new Map<string, Promise<void>>();
@@ -62,7 +58,7 @@ export class RunLoop implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly clock: Clock,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onLead(): void {
     this.#ends.push(
       this.log.subscribeAll((session, _, summary) => this.#follow(session, summary)),
       this.intake.onTaken(() => this.wake()),

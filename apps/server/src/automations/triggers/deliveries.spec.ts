@@ -107,11 +107,11 @@ alwaysOnEveryDatabase('deliveries', (databases) => {
     expect(scene.taken).toEqual([]);
     expect((await scene.restart()).taken).toEqual([]);
     scene.failure = undefined;
-    await scene.deliveries.onApplicationBootstrap();
+    await scene.deliveries.onLead();
     expect(await states()).toEqual(['done']);
     expect(scene.taken).toMatchObject([{ source, occurrence: opened(1) }]);
     await scene.restart();
-    await scene.deliveries.onApplicationBootstrap();
+    await scene.deliveries.onLead();
     await scene.deliveries.drained();
     expect(scene.taken).toHaveLength(1);
   });
@@ -126,7 +126,7 @@ alwaysOnEveryDatabase('deliveries', (databases) => {
       .execute();
     await scene.restart();
     scene.wants = () => false;
-    await scene.deliveries.onApplicationBootstrap();
+    await scene.deliveries.onLead();
     expect(await states()).toEqual(['done']);
   });
 
@@ -157,7 +157,7 @@ alwaysOnEveryDatabase('deliveries', (databases) => {
   it('removes what is older than 90 days', async () => {
     await scene.deliveries.receive(hook('a'));
     await scene.deliveries.drained();
-    await scene.deliveries.onApplicationBootstrap();
+    await scene.deliveries.onLead();
     await scene.clock.forward(89 * 86_400_000);
     expect(await states()).toEqual(['done']);
     await scene.clock.forward(3 * 86_400_000, () => scene.deliveries.drained());

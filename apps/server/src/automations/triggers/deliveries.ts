@@ -1,9 +1,4 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
   isForgeTrigger,
@@ -11,6 +6,7 @@ import {
   type Occurrence,
   type PageQuery,
 } from '@belay/protocol';
+import type { OnLead } from '../../storage/on-lead.js';
 import { Clock } from '../clock.js';
 import { AutomationsStore } from '../definitions/automations.store.js';
 import { ForgeSources } from '../forges/forge-sources.js';
@@ -34,7 +30,7 @@ const maxFound = 50;
  * what comes twice is taken once.
  */
 @Injectable()
-export class Deliveries implements OnApplicationBootstrap, OnApplicationShutdown {
+export class Deliveries implements OnLead, OnApplicationShutdown {
   readonly #logger = new Logger(Deliveries.name);
   readonly #working = new Map<string, Promise<void>>();
   readonly #tries = new Map<string, number>();
@@ -50,7 +46,7 @@ export class Deliveries implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly clock: Clock,
   ) {}
 
-  async onApplicationBootstrap(): Promise<void> {
+  async onLead(): Promise<void> {
     this.#clean();
     for (const open of await this.rows.open()) this.#begin(open);
   }

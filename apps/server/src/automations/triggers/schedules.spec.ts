@@ -10,7 +10,7 @@ alwaysOnEveryDatabase('schedules', (databases) => {
   let schedules: Schedules;
   const start = async () => {
     schedules = new Schedules(scene.automations, scene.deliveries, scene.clock);
-    await schedules.onApplicationBootstrap();
+    await schedules.onLead();
   };
   const settled = () => schedules.drained();
   beforeEach(async () => {
@@ -107,7 +107,7 @@ alwaysOnEveryDatabase('schedules', (databases) => {
     await daily();
     await start();
     const other = new Schedules(scene.automations, scene.deliveries, scene.clock);
-    await other.onApplicationBootstrap();
+    await other.onLead();
     await scene.clock.forward(3 * day, async () => {
       await settled();
       await other.drained();

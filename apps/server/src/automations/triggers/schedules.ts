@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { spanMs, type AutomationTrigger } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
+import type { OnLead } from '../../storage/on-lead.js';
 import { Clock } from '../clock.js';
 import { AutomationsStore } from '../definitions/automations.store.js';
 import type { SavedAutomation } from '../definitions/saved-automation.js';
@@ -24,7 +20,7 @@ const retryMs = 60_000;
  * runs if it is not too late, and the others are told as one row. A time has one delivery id on all servers.
  */
 @Injectable()
-export class Schedules implements OnApplicationBootstrap, OnApplicationShutdown {
+export class Schedules implements OnLead, OnApplicationShutdown {
   readonly #logger = new Logger(Schedules.name);
   readonly #planned = new Map<string, { schedule: string; cancel: () => void }>();
   readonly #mutex = new Mutex();
@@ -37,7 +33,7 @@ export class Schedules implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly clock: Clock,
   ) {}
 
-  async onApplicationBootstrap(): Promise<void> {
+  async onLead(): Promise<void> {
     this.#offs.push(this.automations.onChange(() => this.#work(() => this.#plan())));
     this.#work(() => this.#plan());
     await this.drained();

@@ -28,7 +28,7 @@ onEveryDatabase('ends of sessions', (databases) => {
       past,
       scene.clock,
     );
-    trigger.onApplicationBootstrap();
+    trigger.onLead();
   };
   /** From now on nothing is seen, as by a server that is being killed. */
   const kill = () => trigger.onApplicationShutdown();

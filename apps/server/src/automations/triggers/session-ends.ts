@@ -1,10 +1,6 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { occurrence } from '@belay/protocol';
+import type { OnLead } from '../../storage/on-lead.js';
 import { EventLog } from '../../logs/event-log.js';
 import { Database } from '../../storage/database.js';
 import { Clock } from '../clock.js';
@@ -26,7 +22,7 @@ const retryMs = 60_000;
  * id, so that those that a killed server may not have seen are all taken again at the next start.
  */
 @Injectable()
-export class SessionEndTrigger implements OnApplicationBootstrap, OnApplicationShutdown {
+export class SessionEndTrigger implements OnLead, OnApplicationShutdown {
   readonly #logger = new Logger(SessionEndTrigger.name);
   #last: Promise<void> = Promise.resolve();
   #off: (() => void) | undefined;
@@ -42,7 +38,7 @@ export class SessionEndTrigger implements OnApplicationBootstrap, OnApplicationS
     private readonly clock: Clock,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onLead(): void {
     this.#off = this.log.subscribeAll((_, events, summary) => {
       for (const event of events) this.#follow(sessionEndOf(summary, event));
     });

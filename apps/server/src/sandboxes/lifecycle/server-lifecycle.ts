@@ -1,9 +1,5 @@
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import type { BeforeLead } from '../../storage/on-lead.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import { Machines } from '../machines/machines.js';
 import { DeathWatch } from './death-watch.js';
@@ -13,7 +9,7 @@ import { WarmPool } from './warm-pool.js';
 
 /** Sandboxes at the server’s start and shutdown; agents keep working in between. */
 @Injectable()
-export class ServerLifecycle implements OnModuleInit, BeforeApplicationShutdown {
+export class ServerLifecycle implements BeforeLead, BeforeApplicationShutdown {
   readonly #logger = new Logger(ServerLifecycle.name);
 
   constructor(
@@ -25,7 +21,7 @@ export class ServerLifecycle implements OnModuleInit, BeforeApplicationShutdown 
     private readonly sandboxes: Sandboxes,
   ) {}
 
-  async onModuleInit(): Promise<void> {
+  async beforeLead(): Promise<void> {
     await this.reconciler.start(this.deaths);
     this.machines.open({ ended: (sandbox, reason) => void this.deaths.died(sandbox, reason) });
     for (const sandbox of this.sandboxes.all())

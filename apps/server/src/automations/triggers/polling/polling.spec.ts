@@ -170,7 +170,7 @@ describe.each(kinds)('polling of %s', (kind) => {
     state.comment(old, '/belay fix', { by: 'ada' });
     host.bench.pull('ada');
     host.clock.jump(300_000);
-    host.polling.onApplicationBootstrap();
+    host.polling.onLead();
     await host.polling.drained();
     await host.poll();
     expect(await host.keys('poll')).toEqual([]);
@@ -195,7 +195,7 @@ describe.each(kinds)('polling of %s', (kind) => {
   it('finds by both ways the same things, with the same keys', async () => {
     host = await new PolledHost().start(kind);
     await host.hook();
-    host.polling.onApplicationBootstrap();
+    host.polling.onLead();
     await host.polling.drained();
     await host.poll();
     host.happen();
@@ -226,7 +226,7 @@ describe.each(kinds)('polling of %s', (kind) => {
 
   it('tells what fails, leaves the host alone, and goes on', async () => {
     host = await new PolledHost().start(kind, ['issue.opened']);
-    host.polling.onApplicationBootstrap();
+    host.polling.onLead();
     await host.polling.drained();
     const { player, state } = host.bench.played;
     state.openIssue({ by: 'ada', title: 'New' });

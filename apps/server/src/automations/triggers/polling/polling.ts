@@ -1,10 +1,6 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, spanMs, type ForgeEvent, type ForgeTrigger } from '@belay/protocol';
+import type { OnLead } from '../../../storage/on-lead.js';
 import { KeyedMutex } from '../../../storage/keyed-mutex.js';
 import { Clock } from '../../clock.js';
 import { AutomationsStore } from '../../definitions/automations.store.js';
@@ -33,7 +29,7 @@ type SourceRow = Awaited<ReturnType<ForgeSources['list']>>[number];
  * them again by itself, so each start asks once in any case. What is found has the same keys as webhooks.
  */
 @Injectable()
-export class Polling implements OnApplicationBootstrap, OnApplicationShutdown {
+export class Polling implements OnLead, OnApplicationShutdown {
   readonly #logger = new Logger(Polling.name);
   readonly #mutex = new KeyedMutex();
   readonly #failures = new Map<string, number>();
@@ -52,7 +48,7 @@ export class Polling implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  onApplicationBootstrap(): void {
+  onLead(): void {
     this.#tick();
   }
 

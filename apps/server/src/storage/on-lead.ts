@@ -1,0 +1,14 @@
+/**
+ * Implemented by providers that do something for the whole database, which one of its servers does: the one that leads.
+ * `Lead` calls them.
+ */
+export interface OnLead {
+  /** Called once, when this server begins to lead: after every `beforeLead`, and before any client is served. */
+  onLead(): Promise<void> | void;
+}
+
+/** Implemented by providers that others rely on when they begin to lead. */
+export interface BeforeLead {
+  /** Called once, when this server begins to lead. */
+  beforeLead(): Promise<void> | void;
+}
