@@ -1,56 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, itLong, until } from '@belay/testing';
-import { BelayServer, run, script, start, type Followed } from '@belay/testkit';
-import { PostgresCluster } from '../../apps/server/src/testing/postgres-cluster.js';
+import { itLong, until } from '@belay/testing';
+import { run, script, SharedServers, start, type BelayServer, type Followed } from '@belay/testkit';
 import { eventNumbers, gaplessNumbers } from './event-numbers.js';
 import { JoinProcess } from './join-process.js';
 import { invite } from './joined-machine.js';
-
-/** Servers of one database and one data folder, each a process. The first of them serves. */
-class SharedServers {
-  readonly all: BelayServer[] = [];
-  #cluster: PostgresCluster | undefined;
-  #database = '';
-
-  get first(): BelayServer {
-    return this.#at(0);
-  }
-
-  get second(): BelayServer {
-    return this.#at(1);
-  }
-
-  async start(count: number): Promise<void> {
-    this.#cluster = await PostgresCluster.start();
-    this.#database = await this.#cluster.database();
-    while (this.all.length < count) await this.add();
-  }
-
-  async add(): Promise<BelayServer> {
-    const server = new BelayServer({
-      DATABASE_URL: this.#database,
-      BELAY_PEER_URL: 'tcp://127.0.0.1:0',
-      BELAY_PORT: `${await freePort()}`,
-      ...(this.all[0] && { BELAY_DATA: this.all[0].data }),
-    });
-    await server.start();
-    this.all.push(server);
-    return server;
-  }
-
-  async dispose(): Promise<void> {
-    for (const server of this.all.toReversed()) await server.dispose();
-    await this.#cluster?.stop();
-  }
-
-  #at(place: number): BelayServer {
-    const server = this.all[place];
-    if (!server) throw new Error('Too few servers were started.');
-    return server;
-  }
-}
 
 const lines = Array.from({ length: 80 }, (_, at) => `line ${at + 1}`);
 /** Runs for a quarter of a minute, and shows by its output whether it runs twice. */

@@ -1,10 +1,14 @@
 import type { BelayServer, Followed } from '@belay/testkit';
 import { follow, playing } from './platform.ts';
 
-const steps = 20;
+const usualSteps = 20;
 
-/** Working agents whose steps can all be counted at the end. */
-export async function countingAgents(server: BelayServer, count: number): Promise<Followed[]> {
+/** Working agents whose steps can all be counted at the end, followed `through` this or another server. */
+export async function countingAgents(
+  server: BelayServer,
+  count: number,
+  { through = server, steps = usualSteps } = {},
+): Promise<Followed[]> {
   const calls = Array.from({ length: steps }, (_, index) => ({
     calls: [
       { operation: 'terminal.run', input: { command: `sleep 0.4; echo "<step $((${index}))>"` } },
@@ -18,7 +22,7 @@ export async function countingAgents(server: BelayServer, count: number): Promis
         model,
         approvals: 'auto',
       });
-      return follow(server, id);
+      return follow(through, id);
     }),
   );
   for (const session of sessions)
@@ -45,12 +49,12 @@ export async function allAnswer(server: BelayServer, sessions: Followed[]): Prom
  * Waits until all sessions finish; counts gaps and duplicates in event numbers, results of steps,
  * and printed lines.
  */
-export async function lostInAll(sessions: Followed[]): Promise<number> {
+export async function lostInAll(sessions: Followed[], steps = usualSteps): Promise<number> {
   for (const session of sessions) await session.finished();
-  return sessions.reduce((sum, session) => sum + lostEvents(session), 0);
+  return sessions.reduce((sum, session) => sum + lostEvents(session, steps), 0);
 }
 
-function lostEvents(session: Followed): number {
+function lostEvents(session: Followed, steps: number): number {
   const numbers = session.events.filter((event, index) => event.seq !== index + 1).length;
   const ran = session.events.filter(
     ({ action, source, args }) =>

@@ -31,6 +31,7 @@ export {
 export * from './report-sample-run.js';
 export * from './script.js';
 export * from './belay-server.js';
+export { SharedServers } from './shared-servers.js';
 export * from './source-copy.js';
 export { Canary, gitIn, hostileRepository, put } from './hostile-repository.js';
 export { GitServer } from './git-server.js';

@@ -2,14 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { MadeToken } from '@belay/protocol';
-import { itLong, until } from '@belay/testing';
+import { itLong, PostgresCluster, until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
 import { ColdChanges } from '../storage/cold-changes.js';
 import { listenerName } from '../storage/postgres-listener.js';
 import { postgres } from '../storage/postgres.js';
 import { connected, dashboardSocket } from '../testing/dashboard-socket.js';
 import { loginPageOf } from '../testing/login-page.js';
-import { PostgresCluster } from '../testing/postgres-cluster.js';
 import { TestServer } from '../testing/server.js';
 
 describe('access to two servers of one database', () => {

@@ -1,11 +1,10 @@
 import { newEvent } from '@belay/protocol';
-import { itLong, until } from '@belay/testing';
+import { itLong, PostgresCluster, until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../storage/database-schema.js';
 import { lease } from '../storage/lease.js';
 import { connectionName, postgres } from '../storage/postgres.js';
 import { TestLogs } from '../testing/logs.js';
-import { PostgresCluster } from '../testing/postgres-cluster.js';
 import { Membership } from './membership.js';
 import { ServerRows } from './server-rows.js';
 

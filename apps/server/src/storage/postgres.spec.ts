@@ -1,6 +1,5 @@
-import { until } from '@belay/testing';
+import { PostgresCluster, until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
-import { PostgresCluster } from '../testing/postgres-cluster.js';
 import { connectionName, postgres } from './postgres.js';
 import { serverId } from './server-id.js';
 

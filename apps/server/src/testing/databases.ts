@@ -1,6 +1,5 @@
-import { sampled } from '@belay/testing';
+import { PostgresCluster, sampled } from '@belay/testing';
 import type { TestDatabases } from './logs.js';
-import { PostgresCluster } from './postgres-cluster.js';
 
 type Specs = (databases: TestDatabases) => void;
 

@@ -1,7 +1,7 @@
+import { PostgresCluster } from '@belay/testing';
 import { runFindings } from '@belay/protocol';
 import { lease } from '../../storage/lease.js';
 import { TestLogs } from '../../testing/logs.js';
-import { PostgresCluster } from '../../testing/postgres-cluster.js';
 import type { ProofBlocks } from '../../publishing/proof-blocks.js';
 import { AuditLog } from '../../access/audit-log.js';
 import type { Forges } from '../forges/forges.js';

@@ -1,0 +1,49 @@
+import { freePort, PostgresCluster } from '@belay/testing';
+import { BelayServer } from './belay-server.js';
+
+/** Servers of one database and one data folder, each a process. The first of them serves. */
+export class SharedServers {
+  readonly all: BelayServer[] = [];
+  #cluster: PostgresCluster | undefined;
+  #database = '';
+
+  constructor(private readonly environment: Record<string, string> = {}) {}
+
+  get first(): BelayServer {
+    return this.#at(0);
+  }
+
+  get second(): BelayServer {
+    return this.#at(1);
+  }
+
+  async start(count: number): Promise<void> {
+    this.#cluster = await PostgresCluster.start();
+    this.#database = await this.#cluster.database();
+    while (this.all.length < count) await this.add();
+  }
+
+  async add(): Promise<BelayServer> {
+    const server = new BelayServer({
+      ...this.environment,
+      DATABASE_URL: this.#database,
+      BELAY_PEER_URL: 'tcp://127.0.0.1:0',
+      BELAY_PORT: `${await freePort()}`,
+      ...(this.all[0] && { BELAY_DATA: this.all[0].data }),
+    });
+    await server.start();
+    this.all.push(server);
+    return server;
+  }
+
+  async dispose(): Promise<void> {
+    for (const server of this.all.toReversed()) await server.dispose();
+    await this.#cluster?.stop();
+  }
+
+  #at(place: number): BelayServer {
+    const server = this.all[place];
+    if (!server) throw new Error('Too few servers were started.');
+    return server;
+  }
+}
