@@ -67,7 +67,7 @@ async function main(): Promise<void> {
     process.stderr.write(`For ChatGPT: ${tunnel.url}/gpt/openapi.json\n`);
   }
   app.get(OwnTokens).announce(url);
-  const code = app.get(Logins).newCode(ownerCaller, firstCodeMs);
+  const code = await app.get(Logins).newCode(ownerCaller, firstCodeMs);
   process.stdout.write(`${JSON.stringify({ ready: true, url, token: identity.token, code })}\n`);
 }
 

@@ -18,6 +18,7 @@ export interface DatabaseSchema {
   rule: RuleTable;
   setting: SettingTable;
   document: DocumentTable;
+  expiring_value: ExpiringValueTable;
   event_text: EventTextTable;
   blob_use: BlobUseTable;
   terminal_piece: TerminalPieceTable;
@@ -114,6 +115,21 @@ export interface SettingTable {
 export interface DocumentTable {
   name: string;
   version: number;
+  value: string;
+}
+
+/**
+ * What is kept until `expires`, in milliseconds, under a secret of which the database has only the hash. `value` is
+ * encrypted, and `size` counts against the limit of the owner: see `expiring-values.ts`.
+ */
+export interface ExpiringValueTable {
+  /** A serial number: the lowest is the oldest. */
+  id: Generated<number>;
+  kind: 'request' | 'login-code' | 'oauth-code';
+  hash: string;
+  owner: string;
+  expires: number;
+  size: number;
   value: string;
 }
 

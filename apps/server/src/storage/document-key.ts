@@ -9,7 +9,7 @@ import { writeWholeSync } from './write-whole.js';
 const algorithm = 'aes-256-gcm';
 const [keyBytes, nonceBytes, tagBytes] = [32, 12, 16];
 
-/** The key of the documents in the database: whoever has a copy of the database alone cannot read or forge them. */
+/** The key of the documents and other values in the database: whoever has a copy of the database alone cannot read or forge them. */
 export class DocumentKey {
   readonly #file: string;
   /** For messages: where the key comes from. */

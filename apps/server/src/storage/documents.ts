@@ -25,7 +25,8 @@ interface DocumentFile {
 @Injectable()
 export class Documents implements OnModuleInit {
   readonly #stored: ReadonlyMap<string, DocumentTable>;
-  readonly #key: DocumentKey;
+  /** Encrypts other values of the database, too. */
+  readonly key: DocumentKey;
   readonly #rows: DocumentRows;
   readonly #files: DocumentFile[] = [];
   readonly #opened = new Map<string, () => Promise<void>>();
@@ -36,8 +37,8 @@ export class Documents implements OnModuleInit {
     stored: readonly DocumentTable[],
   ) {
     this.#stored = new Map(stored.map((row) => [row.name, row]));
-    this.#key = new DocumentKey(config, stored.length > 0);
-    this.#rows = new DocumentRows(database, this.#key);
+    this.key = new DocumentKey(config, stored.length > 0);
+    this.#rows = new DocumentRows(database, this.key);
   }
 
   /** Reads what is stored. Throws `invalid_input` without its key. */
@@ -66,7 +67,7 @@ export class Documents implements OnModuleInit {
   /** The JSON of all documents as they are stored now, also of those that this server has not opened. */
   async stored(): Promise<{ name: string; text: string }[]> {
     const rows = await this.database.kysely.selectFrom('document').selectAll().execute();
-    return rows.map(({ name, value }) => ({ name, text: this.#key.decrypt(name, value) }));
+    return rows.map(({ name, value }) => ({ name, text: this.key.decrypt(name, value) }));
   }
 
   #open<T extends z.ZodType>(type: DocumentType<T>): Document<T> {
@@ -74,7 +75,7 @@ export class Documents implements OnModuleInit {
     const file = this.#fileOf(name);
     const row = this.#stored.get(name);
     const stored = row
-      ? { version: row.version, text: this.#key.decrypt(name, row.value) }
+      ? { version: row.version, text: this.key.decrypt(name, row.value) }
       : { version: 0, text: undefined };
     if (!file) return new Document(this.#rows, type, stored);
     if (!isReadable(file, type.schema))

@@ -3,6 +3,7 @@ import { Config } from '../config.js';
 import { ColdChanges } from './cold-changes.js';
 import { Database } from './database.js';
 import { Documents } from './documents.js';
+import { ExpiringValues } from './expiring-values.js';
 import { ObjectStore } from './object-store.js';
 import { openObjects } from './open-objects.js';
 
@@ -23,7 +24,8 @@ import { openObjects } from './open-objects.js';
       },
       inject: [Config, Database, ColdChanges],
     },
+    ExpiringValues,
   ],
-  exports: [Config, Database, ColdChanges, Documents, ObjectStore],
+  exports: [Config, Database, ColdChanges, Documents, ExpiringValues, ObjectStore],
 })
 export class StorageModule {}

@@ -180,7 +180,7 @@ describe('attacks: a link that logs in', () => {
 
   it('ends after its time, and with the logins', async () => {
     const logins = server.app.get(Logins);
-    expect((await open(`/?code=${logins.newCode(ownerCaller, -1)}`)).status).toBe(401);
+    expect((await open(`/?code=${await logins.newCode(ownerCaller, -1)}`)).status).toBe(401);
     const link = `/?code=${await code()}`;
     await logins.endAll();
     expect((await open(link)).status).toBe(401);

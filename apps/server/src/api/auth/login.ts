@@ -86,7 +86,7 @@ export class LoginPages {
   async #byCode(request: Request, response: Response): Promise<void> {
     const { identity, logins } = this.#options;
     const to = addressWithout(request, ['token', 'code']);
-    const id = logins.takeCode(textOf(request.query['code']) ?? '');
+    const id = await logins.takeCode(textOf(request.query['code']) ?? '');
     const caller = id === undefined ? undefined : identity.callerById(id);
     // A used link keeps working in the browser that used it.
     if (!caller && identity.hasLogin(request.headers)) return response.redirect(302, to);

@@ -1,4 +1,5 @@
 import { CallerEnds } from '../../access/caller-ends.js';
+import { ExpiringValues } from '../../storage/expiring-values.js';
 import { TestLogs } from '../../testing/logs.js';
 import { Logins } from './logins.js';
 
@@ -9,9 +10,14 @@ describe('attacks: logins without end', () => {
   beforeEach(async () => {
     await logs.open();
     ends = new CallerEnds();
-    logins = new Logins(await logs.documents(), ends);
+    logins = await opened();
   });
   afterEach(() => logs.close());
+
+  async function opened(): Promise<Logins> {
+    const documents = await logs.documents();
+    return new Logins(documents, new ExpiringValues(logs.database, documents), ends);
+  }
 
   it('of one caller end its own oldest, with what is open, and nobody else’s', async () => {
     const owner = await logins.create({ id: 'owner' }, []);
@@ -30,10 +36,11 @@ describe('attacks: logins without end', () => {
     expect(ended).toEqual(['first']);
   });
 
-  it('are not begun by displacing the codes of others either', () => {
-    const code = logins.newCode({ id: 'owner' }, 60_000);
-    for (let count = 0; count < 1_100; count += 1) logins.newCode({ id: 'token:link' }, 60_000);
-    expect(logins.takeCode(code)).toBe('owner');
+  it('are not begun by displacing the codes of others either', async () => {
+    const code = await logins.newCode({ id: 'owner' }, 60_000);
+    for (let count = 0; count < 1_100; count += 1)
+      await logins.newCode({ id: 'token:link' }, 60_000);
+    expect(await logins.takeCode(code)).toBe('owner');
   });
 
   it('that ended are void at once, and stay so when that cannot be stored', async () => {
@@ -45,7 +52,7 @@ describe('attacks: logins without end', () => {
     const ending = ends.endLogins('a');
     expect([mine, theirs].map(isValid)).toEqual([false, true]);
     await ending;
-    const again = new Logins(await logs.documents(), ends);
+    const again = await opened();
     expect(again.find(mine.key, [mine.cookie])).toBeUndefined();
     await logs.database.kysely.schema.dropTable('document').execute();
     await expect(logins.endAll()).rejects.toThrow();

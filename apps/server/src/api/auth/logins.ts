@@ -5,7 +5,8 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import type { Document } from '../../storage/document.js';
 import { Documents } from '../../storage/documents.js';
 import { mostCrowded } from '../../storage/most-crowded.js';
-import { OneTimeValues } from '../../storage/one-time-values.js';
+import { ExpiringValues } from '../../storage/expiring-values.js';
+import { OneTimeCodes } from '../../storage/one-time-codes.js';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 
 /** Contains only hashes, so it is useless for logging in. */
@@ -39,15 +40,17 @@ const maxKeys = 20;
 export class Logins {
   readonly #document: Document<typeof savedLogins>;
   /** One-time codes, with the ids of their callers. */
-  readonly #codes = new OneTimeValues<string>(dayMs);
+  readonly #codes: OneTimeCodes<string>;
   /** The cookies of logins that have ended, until that is stored: they are void at once, and if it cannot be stored. */
   readonly #ended = new Set<string>();
 
   constructor(
     documents: Documents,
+    values: ExpiringValues,
     private readonly ends: CallerEnds,
   ) {
     this.#document = documents.open('logins', savedLogins, []);
+    this.#codes = new OneTimeCodes(values, 'login-code', z.string());
     ends.onLogout((caller) => this.#endOf(caller));
     this.#document.onRead((before) => {
       const now = new Set(this.#document.value.map(({ cookie }) => cookie));
@@ -91,24 +94,30 @@ export class Logins {
 
   /** Ends all logins and invalidates unused codes. They are void even if it throws because that cannot be stored. */
   async endAll(): Promise<void> {
-    this.#codes.clear();
-    await this.#end(() => true);
+    await this.#endBoth(undefined, () => true);
   }
 
   /** A code for one login. It may be part of an address, where others can see it. */
-  newCode({ id: caller }: Pick<Caller, 'id'>, lifeMs: number): string {
-    return this.#codes.put(caller, caller, { lifeMs });
+  newCode({ id: caller }: Pick<Caller, 'id'>, lifeMs: number): Promise<string> {
+    return this.#codes.put(caller, caller, lifeMs);
   }
 
   /** The id of the caller for whom the code was made. */
-  takeCode(code: string): string | undefined {
+  takeCode(code: string): Promise<string | undefined> {
     return this.#codes.take(code);
   }
 
   /** Ends a caller’s logins, and invalidates its codes. */
   async #endOf(caller: string): Promise<void> {
-    this.#codes.clear((of) => of === caller);
-    await this.#end((login) => login.caller === caller);
+    await this.#endBoth(caller, (login) => login.caller === caller);
+  }
+
+  async #endBoth(owner: string | undefined, isEnding: (login: Login) => boolean): Promise<void> {
+    const codes = this.#codes.clear(owner);
+    const [failed] = await Promise.allSettled([codes, this.#end(isEnding)]).then((results) =>
+      results.filter((result) => result.status === 'rejected'),
+    );
+    if (failed) throw failed.reason;
   }
 
   async #end(isEnding: (login: Login) => boolean): Promise<void> {

@@ -114,16 +114,16 @@ export class OAuthController {
     response.type('text/javascript').send(consentScript);
   }
 
-  allow(
+  async allow(
     { body: { allow, grant, sessions, ...wanted } }: Inputs['allow'],
     @Req() request: Request,
-  ): { redirect: string } {
+  ): Promise<{ redirect: string }> {
     this.#assertOurs(request, wanted.resource);
     const user = callerOf(request);
     // The application renews its token by itself.
     if (allow) assertWithinOwnTime(user, null);
     const redirect = allow
-      ? this.grants.allow(wanted, { scope: grant, sessions, maker: user.id })
+      ? await this.grants.allow(wanted, { scope: grant, sessions, maker: user.id })
       : this.grants.reject(wanted);
     return { redirect };
   }

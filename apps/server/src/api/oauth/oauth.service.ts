@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type AuthorizationRequest, type NewToken } from '@belay/protocol';
+import { AppError, tokenInfo, type AuthorizationRequest, type NewToken } from '@belay/protocol';
+import { z } from 'zod';
 import type { RefreshableToken } from '../../access/refresh-token.js';
 import { TokensStore } from '../../access/tokens.store.js';
-import { OneTimeValues } from '../../storage/one-time-values.js';
+import { ExpiringValues } from '../../storage/expiring-values.js';
+import { OneTimeCodes } from '../../storage/one-time-codes.js';
 import { hashOfSecret } from '../../storage/secrets.js';
 import { isRedirectOf, OAuthClients, type OAuthClient } from './oauth-clients.store.js';
 
@@ -12,15 +14,15 @@ const tokenMs = 24 * 3_600_000;
 /** How long an application may be idle before the user is asked again. */
 const refreshMs = 30 * 24 * 3_600_000;
 
-interface Granted {
-  client: string;
-  redirect: string;
-  challenge: string;
-  resource: string | undefined;
-  token: Pick<NewToken, 'label' | 'scope' | 'sessions'>;
+const grant = z.object({
+  client: z.string(),
+  redirect: z.string(),
+  challenge: z.string(),
+  resource: z.string().optional(),
+  token: tokenInfo.pick({ label: true, scope: true, sessions: true }),
   /** The id of the caller who allowed it. */
-  maker: string;
-}
+  maker: z.string(),
+});
 
 export interface CodeExchange {
   code: string;
@@ -33,12 +35,15 @@ export interface CodeExchange {
 /** Authorization codes with PKCE: each stands for what the user allowed to one application. */
 @Injectable()
 export class OAuthService {
-  readonly #granted = new OneTimeValues<Granted>(codeMs);
+  readonly #granted;
 
   constructor(
     private readonly clients: OAuthClients,
     private readonly tokens: TokensStore,
-  ) {}
+    values: ExpiringValues,
+  ) {
+    this.#granted = new OneTimeCodes(values, 'oauth-code', grant);
+  }
 
   /**
    * The requesting application. Throws when it is unknown or its redirect address does not match; nothing is sent
@@ -52,12 +57,12 @@ export class OAuthService {
   }
 
   /** Returns the browser’s next address, with the code. */
-  allow(
+  async allow(
     request: AuthorizationRequest,
     { scope, sessions, maker }: Pick<NewToken, 'scope' | 'sessions'> & { maker: string },
-  ): string {
+  ): Promise<string> {
     const client = this.clientOf(request);
-    const granted = {
+    const allowed = {
       client: client.id,
       redirect: request.redirect_uri,
       challenge: request.code_challenge,
@@ -65,7 +70,7 @@ export class OAuthService {
       token: { label: `${client.name} (OAuth)`, scope, sessions },
       maker,
     };
-    const code = this.#granted.put(granted, maker);
+    const code = await this.#granted.put(allowed, maker, codeMs);
     return answerTo(request, { code });
   }
 
@@ -76,7 +81,7 @@ export class OAuthService {
 
   /** A code is valid once: an attempt with a wrong parameter uses it up. Undefined for an invalid code. */
   async exchange(given: CodeExchange): Promise<RefreshableToken | undefined> {
-    const granted = this.#granted.take(given.code);
+    const granted = await this.#granted.take(given.code);
     const isSame =
       granted !== undefined &&
       granted.client === given.client &&

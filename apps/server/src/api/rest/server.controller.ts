@@ -60,8 +60,8 @@ export class ServerController {
     };
   }
 
-  loginCode(_: unknown, @Req() request: Request): { code: string } {
-    return { code: this.logins.newCode(callerOf(request), codeMs) };
+  async loginCode(_: unknown, @Req() request: Request): Promise<{ code: string }> {
+    return { code: await this.logins.newCode(callerOf(request), codeMs) };
   }
 
   endLogins(): Promise<void> {

@@ -19,6 +19,7 @@ import { coldChanges } from './0017-cold-changes.js';
 import { logChain } from './0018-log-chain.js';
 import { automations } from './0019-automations.js';
 import { sessionOwners } from './0020-session-owners.js';
+import { expiringValues } from './0021-expiring-values.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -43,5 +44,6 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0018-log-chain': logChain(kind),
     '0019-automations': automations,
     '0020-session-owners': sessionOwners,
+    '0021-expiring-values': expiringValues(kind),
   };
 }
