@@ -39,6 +39,8 @@ interface CommandTraits {
   readonly audience: readonly Audience[];
   /** Whether it ends work or cannot be undone, so that people are asked first. */
   readonly asksFirst: boolean;
+  /** Whether it creates a session with a given id, so that a repetition with that id finds it. */
+  readonly createsById: boolean;
   /** Whether people are offered it now. The server decides by itself what to refuse, and accepts repetitions. */
   offered(this: void, session: Pick<SessionSummary, 'state' | 'archived' | 'modelError'>): boolean;
 }
@@ -83,6 +85,7 @@ function define<
     scope: 'operate',
     audience: ['user', 'model'],
     asksFirst: false,
+    createsById: false,
     offered: () => true,
     ...definition,
     about,
@@ -112,6 +115,7 @@ export const sessionCommands = {
     description:
       'Starts a session: an agent works on the task in a container of its own. Returns the session’s summary immediately; its id is the `session` of all other calls.',
     about: 'none',
+    createsById: true,
     body: newSession.partial({ model: true }).extend({
       paused: z
         .boolean()

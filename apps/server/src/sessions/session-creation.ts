@@ -72,12 +72,13 @@ export class SessionCreation {
   ): Promise<SessionSummary> {
     if (id === undefined) return this.#create(newSessionId(), given, { ...options, caller });
     return this.#creating.run(id, async () => {
-      const earlier = await this.#find(id, caller);
+      const earlier = await this.find(id, caller);
       return earlier ?? this.#create(id, given, { ...options, caller });
     });
   }
 
-  async #find(id: string, caller: Caller): Promise<SessionSummary | undefined> {
+  /** Undefined if it does not exist yet. Throws `not_found` for another caller’s. */
+  async find(id: string, caller: Caller): Promise<SessionSummary | undefined> {
     const found = await this.log.summary(id).catch((error: unknown) => {
       if (errorFrom(error).code === 'not_found') return undefined;
       throw error;

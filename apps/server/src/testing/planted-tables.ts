@@ -3,7 +3,7 @@ import type { Kind } from './foreign-things.js';
 
 /**
  * Tables about the servers themselves, which no route reads, and what is kept under secrets, which is attacked in
- * `expiring-values.spec.ts`.
+ * `expiring-values.spec.ts` and `idempotency.spec.ts`.
  */
 export const ownTables = ['server', 'lease', 'expiring_value'] as const;
 

@@ -20,9 +20,16 @@ export class LifecycleCommands implements CommandHandlers<'start' | 'remove' | '
     { model, paused, ...wanted }: CommandInput<'start'>,
     { caller, id, made }: CommandContext,
   ): Promise<CommandOutput<'start'>> {
-    const ready = model ?? (await this.creation.readyModel({ forTask: !paused }));
-    const settings = { ...wanted, model: ready };
-    const started = await this.creation.create(settings, caller, id, { paused });
+    const earlier = id === undefined ? undefined : await this.creation.find(id, caller);
+    // What exists needs no model that is ready now.
+    const started =
+      earlier ??
+      (await this.creation.create(
+        { ...wanted, model: model ?? (await this.creation.readyModel({ forTask: !paused })) },
+        caller,
+        id,
+        { paused },
+      ));
     made?.({ session: started.id, subject: started.title });
     return started;
   }

@@ -10,6 +10,7 @@ import {
 import type { Request } from 'express';
 import { callerOf, noteMade } from '../auth/access.guard.js';
 import type { SessionCommands } from '../commands/session-commands.js';
+import { idToCreate } from './idempotency.interceptor.js';
 import { RestController, type RouteHandlers } from './rest-controller.js';
 
 /** The routes of a group that run no command; a controller handles these with methods of its own. */
@@ -50,8 +51,10 @@ function commandHandler({ path, response }: Route, name: NonNullable<Route['comm
     const about = ids.map((id, at) => [id, ownValue(params, parameters[at] ?? '')]);
     const input = { ...body, ...Object.fromEntries(about) } as never;
     const caller = callerOf(request);
+    const id = idToCreate(request);
     const output = await this.commands.run(name, input, {
       caller,
+      ...(id !== undefined && { id }),
       made: (what) => noteMade(what, request),
     });
     return isSchema(response) ? output : undefined;
