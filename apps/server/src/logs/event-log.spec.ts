@@ -55,6 +55,17 @@ alwaysOnEveryDatabase('the event log', (databases) => {
     expect(await log.summary('s')).toMatchObject({ state: 'paused', lastSeq: 4 });
   });
 
+  it('begins many logs at once', async () => {
+    const ids = Array.from({ length: 12 }, (_, at) => `at-once-${at}`);
+    await Promise.all(ids.map((id) => log.create(id, settings, { events: [start()] })));
+    const rows = await logs.database.kysely
+      .selectFrom('session')
+      .select(['id', 'number'])
+      .execute();
+    expect(rows.map(({ id }) => id).sort()).toEqual(['s', ...ids].sort());
+    expect(new Set(rows.map(({ number }) => number)).size).toBe(rows.length);
+  });
+
   it('keeps the order of concurrent appends, and notifies followers after the commit', async () => {
     const received: Event[] = [];
     let stored: Promise<Event[]> | undefined;

@@ -86,6 +86,11 @@ export class SessionsStore {
   }
 
   async insert(connection: DatabaseConnection, record: SessionRecord): Promise<void> {
+    // The number of another one that begins now is known once that is committed.
+    if (this.database.kind === 'postgres')
+      await sql`select pg_advisory_xact_lock(hashtextextended('session.number', 0))`.execute(
+        connection,
+      );
     await connection
       .insertInto('session')
       .values({
