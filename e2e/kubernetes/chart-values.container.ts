@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { parseAllDocuments } from 'yaml';
+import { kubernetesFaults } from '../../libs/containers/src/kubernetes/testing/kubernetes-faults.js';
 import { chartFolder, renderChart } from './render-chart.js';
 import { clusterCommand } from './cluster-command.js';
 
@@ -189,6 +191,10 @@ describe('the chart', () => {
     const lint = ['lint', '--strict', chartFolder, '--values', '-'];
     await clusterCommand('helm', lint, { input: JSON.stringify(all) });
     const objects = await renderChart(namespace, all);
+    const parsed = parseAllDocuments(objects).map((one) => one.toJS() as object);
+    const faults = parsed.map((one) => kubernetesFaults(one));
+    expect(faults.length).toBeGreaterThan(3);
+    expect(faults.flat()).toEqual([]);
     const strict = ['--server-side', '--dry-run=server', '--validate=strict'];
     const said = await clusterCommand('kubectl', ['apply', ...strict, '--filename', '-'], {
       input: objects,

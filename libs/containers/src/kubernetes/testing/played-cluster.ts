@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import type { V1Pod } from '@kubernetes/client-node';
+
+interface Stored {
+  metadata?: { name?: string };
+  spec?: unknown;
+  status?: unknown;
+}
+
+/** What was sent to a cluster to be made. */
+interface Posted {
+  path: string;
+  body: Stored;
+}
+
+/**
+ * A cluster's API server that keeps objects in memory, and checks nothing of them. Its pods have ended as soon as they are
+ * there, its network is confined, and it allows everything.
+ */
+export class PlayedCluster {
+  readonly posted: Posted[] = [];
+  /** By path. */
+  readonly #objects = new Map<string, Stored>();
+  readonly #server: Server = createServer(
+    (request, response) => void this.#answer(request, response),
+  );
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async open(): Promise<void> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await once(this.#server.close(), 'close');
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? '', this.url);
+    const found = this.#objects.get(pathname);
+    if (request.method === 'POST') {
+      const body = (await json(request)) as Stored;
+      this.posted.push({ path: pathname, body });
+      answerWith(response, 201, this.#made(pathname, body));
+    } else if (pathname.endsWith('/log')) {
+      response.setHeader('content-type', 'text/plain').end(this.#printed(pathname));
+    } else if (!found) answerWith(response, 404, { kind: 'Status', code: 404 });
+    else {
+      if (request.method === 'DELETE') this.#objects.delete(pathname);
+      answerWith(response, 200, found);
+    }
+  }
+
+  /** A Sandbox makes its pod. */
+  #made(path: string, { metadata, ...body }: Stored): Stored {
+    const made = {
+      ...body,
+      status: done,
+      metadata: { ...metadata, uid: `uid-${this.#objects.size}` },
+    };
+    this.#objects.set(`${path}/${metadata?.name}`, made);
+    if (path.endsWith('/sandboxes'))
+      this.#made(path.replace(/^.*(\/namespaces\/.*)\/sandboxes$/, '/api/v1$1/pods'), { metadata });
+    return made;
+  }
+
+  /** The lines of the pods that try the network: the one that others try to reach, and one that reaches nothing. */
+  #printed(path: string): string {
+    const pod = this.#objects.get(path.replace(/\/log$/, '')) as V1Pod | undefined;
+    const isListener = pod?.spec?.containers[0]?.command?.some((one) => one.includes('"listen"'));
+    return isListener
+      ? 'listening\n'
+      : JSON.stringify({ what: 'pods', host: '', port: 1, isOpen: false });
+  }
+}
+
+/** Of a pod, and of a question about rights. */
+const done = {
+  phase: 'Succeeded',
+  allowed: true,
+  containerStatuses: [{ name: 'first', state: { terminated: { exitCode: 0 } } }],
+};
+
+const answerWith = (response: ServerResponse, code: number, body: object): void => {
+  response.writeHead(code, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+};
