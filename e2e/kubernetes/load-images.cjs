@@ -2,29 +2,41 @@ const { execFileSync } = require('node:child_process');
 const { resolve } = require('node:path');
 
 const output = { stdio: ['ignore', 'ignore', 'inherit'] };
+const root = resolve(__dirname, '../..');
+const server = 'belay/test-server:latest';
+/** The only tests that install the server in the cluster. */
+const serverTests = 'e2e/kubernetes/docs.container.ts';
 
 /**
- * Builds the server’s image, on the sandbox’s image, because a test needs no hub. Gives the cluster the images of these
- * tests, by the command in BELAY_TEST_CLUSTER_LOAD, such as “kind load docker-image”; without it, its nodes have them or
- * pull them.
+ * Gives the cluster the images of these tests, by the command in BELAY_TEST_CLUSTER_LOAD, such as “kind load
+ * docker-image”; without it, its nodes have them or pull them. Builds the server’s image, which takes minutes, if its tests
+ * are chosen.
  */
-module.exports = () => {
-  const { BELAY_TEST_CLUSTER_LOAD: command, BELAY_TEST_IMAGE: base } = process.env;
-  const server = (process.env.BELAY_TEST_SERVER_IMAGE = 'belay/test-server:latest');
+module.exports = ({ testPathPatterns: { patterns } }) => {
+  const { BELAY_TEST_CLUSTER_LOAD: command } = process.env;
+  const names = ['BELAY_TEST_IMAGE', 'BELAY_TEST_DEBIAN', 'BELAY_RUNTIME_IMAGE'];
+  const images = names.map((name) => process.env[name]);
+  if (patterns.length === 0 || patterns.some((one) => new RegExp(one, 'i').test(serverTests))) {
+    buildServer();
+    images.push((process.env.BELAY_TEST_SERVER_IMAGE = server));
+  }
+  if (!command) return;
+  const begin = performance.now();
+  execFileSync('sh', ['-c', `${command} "$@"`, 'sh', ...images], output);
+  console.error(`✓ images in the cluster (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
+};
+
+/** On the sandbox’s image, because a test needs no hub. */
+function buildServer() {
   const bases = ['NODE_IMAGE', 'DEBIAN_IMAGE'].flatMap((name) => [
     '--build-arg',
-    `${name}=${base}`,
+    `${name}=${process.env.BELAY_TEST_IMAGE}`,
   ]);
   const file = ['--file', 'docker/server/Dockerfile'];
   execFileSync('docker', ['build', '--quiet', ...file, ...bases, '--tag', server, '.'], {
     ...output,
-    cwd: resolve(__dirname, '../..'),
+    cwd: root,
     // The classic builder is in every engine.
     env: { ...process.env, DOCKER_BUILDKIT: '0' },
   });
-  if (!command) return;
-  const [program, ...words] = command.split(' ');
-  const names = ['BELAY_TEST_IMAGE', 'BELAY_TEST_DEBIAN', 'BELAY_RUNTIME_IMAGE'];
-  const images = [...names.map((name) => process.env[name]), server];
-  execFileSync(program, [...words, ...images], output);
-};
+}
