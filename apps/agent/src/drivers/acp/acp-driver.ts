@@ -64,6 +64,8 @@ export class AcpDriver implements AgentDriver {
   readonly #timeouts: typeof usualTimeouts;
   readonly #conversation: AcpConversation;
   #turn: Turn | undefined;
+  /** Whether the turn that is about to begin must not: its work has ended, or there is more to say. */
+  #isCalledOff = false;
   #takesOver: boolean;
   #deaths: number[] = [];
   readonly #held: HeldCalls;
@@ -138,6 +140,7 @@ export class AcpDriver implements AgentDriver {
   }
 
   #cancel(why: AppError, timeoutMs = this.#timeouts.cancel): void {
+    this.#isCalledOff = true;
     const turn = this.#turn;
     if (!turn) return;
     turn.cancelTimeoutMs = timeoutMs;
@@ -146,6 +149,7 @@ export class AcpDriver implements AgentDriver {
 
   async #step(signal: AbortSignal): Promise<void> {
     const { log, writer } = this.#options;
+    this.#isCalledOff = false;
     await writer.flush();
     const { seen, conversation } = log;
     const { settings, program } = conversation;
@@ -189,7 +193,7 @@ export class AcpDriver implements AgentDriver {
     const texts = promptTexts(conversation, opened.id !== earlier);
     const { takesPictures } = acp;
     const blocks = await promptBlocks(texts, { connection, takesPictures });
-    if (this.#conversation.isOutdated) return;
+    if (this.#isCalledOff || this.#conversation.isOutdated) return;
     const message = opened.fault
       ? `${program.title} cannot load its conversation (${oneLine(opened.fault)}): it begins anew with a transcript.`
       : 'A turn began.';

@@ -8,6 +8,7 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   agent,
   methods,
@@ -24,6 +25,7 @@ const {
   FAKE_MUTE,
   FAKE_EXIT,
   FAKE_FRAIL,
+  FAKE_SLOW,
   FAKE_MODEL = 'small',
 } = process.env;
 if (FAKE_EXIT) {
@@ -97,8 +99,9 @@ const app = agent({ name: 'fake' })
     isLoggedIn = true;
     return {};
   })
-  .onRequest(methods.agent.session.new, ({ params }) => {
+  .onRequest(methods.agent.session.new, async ({ params }) => {
     received({ new: params });
+    while (FAKE_SLOW && !existsSync(join(FAKE_HOME, FAKE_SLOW))) await sleep(5);
     servers = params.mcpServers;
     if (!isLoggedIn) throw RequestError.authRequired();
     const sessionId = `conversation-${Date.now()}-${process.pid}`;
