@@ -82,10 +82,9 @@ export class AcpStage {
   get received(): Received[] {
     const file = join(this.folder, 'home', 'received.jsonl');
     if (!existsSync(file)) return [];
-    return readFileSync(file, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Received);
+    // What follows the last line break is still being written.
+    const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Received);
   }
 
   get answers(): string[] {
