@@ -72,8 +72,9 @@ describe('a cluster for a part of the tests', () => {
       process.kill(process.pid, 'SIGKILL');`;
     const options = { stdio: ['ignore', 'ignore', 'pipe'] };
     const child = spawn(process.execPath, ['--input-type=module', '--eval', script], options);
-    // What takes it down has the same standard error.
-    await once(child.stderr.resume(), 'close');
+    child.stderr.resume();
+    // What takes it down has the same standard error, which is closed by then.
+    await once(child, 'close');
     expect(child.signalCode).toBe('SIGKILL');
     const [first = '', second] = calls();
     const own = first.replace('up ', '');
