@@ -27,7 +27,7 @@ export const environmentCases: ConformanceCase[] = [
     async run(target) {
       const result = await target.run(
         'git init -q repo && cd repo && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first && git log',
-        { wait: 60 },
+        { wait: 600 },
       );
       equal(result.status, 'exited');
       match(result.text, /first/);

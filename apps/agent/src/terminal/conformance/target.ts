@@ -56,7 +56,7 @@ export async function runUntil(
   command: string,
   text: string,
 ): Promise<ConformanceResult> {
-  const result = await target.run(command, { until: { text }, wait: 60 });
+  const result = await target.run(command, { until: { text }, wait: 600 });
   equal(result.happened, 'text', result.text);
   return result;
 }
@@ -67,7 +67,7 @@ export async function toEnd(
   first: ConformanceResult,
 ): Promise<ConformanceResult> {
   if (first.status !== 'running') return first;
-  const rest = await target.read({ wait: 60 });
+  const rest = await target.read({ wait: 600 });
   return { ...rest, text: first.text + rest.text };
 }
 
