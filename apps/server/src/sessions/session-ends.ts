@@ -38,17 +38,16 @@ export class SessionEnds implements OnApplicationBootstrap {
     else void kept.then(() => this.checks.run(session));
   }
 
-  /** The sandbox with a user’s own sign-in ends at once; the check runs in one without it. */
+  /** The sandbox with a user’s own sign-in ends at once; the check runs in one without it, and so does what is read. */
   #endSignedIn(
     session: string,
     { kept, check }: Pick<SessionSummary, 'check'> & { kept: Promise<void> },
   ): void {
     const end = async (): Promise<void> => {
-      await kept;
-      // A message may have started it again.
-      if (!isEnded((await this.log.summary(session)).state)) return;
-      await this.slots.halt(session);
-      if (check !== null) await this.checks.run(session);
+      // A message that starts it again meanwhile starts another sandbox.
+      await this.slots.halt(session, () => kept);
+      if (check !== null && isEnded((await this.log.summary(session)).state))
+        await this.checks.run(session);
     };
     void end().catch((error: unknown) => this.#logger.warn(error));
   }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { DockerClient } from '@belay/containers';
 import {
   isEvent,
@@ -19,6 +20,7 @@ import { TerminalLog } from '../logs/terminal-log.js';
 import { FakeEngine } from '../testing/fake-engine.js';
 import { loginPageOf } from '../testing/login-page.js';
 import { TestServer } from '../testing/server.js';
+import { Exports } from './exports.js';
 
 type Headers = Record<string, string>;
 type Answer = SessionSummary & { status: number; detail: string };
@@ -183,6 +185,26 @@ describe('a user’s own sign-in', () => {
     await send(ada, 'POST', `/api/sessions/${id}/messages`, { text: 'Go on' });
     await server.reaches(id, 'running');
     await until('it has its sign-in again', () => startOf(id)?.agent?.login !== undefined);
+  });
+
+  it('is not read with the files of a session that has just ended', async () => {
+    const id = await begin(ada);
+    const first = server.sandboxes.agents.get(id);
+    const patch = new PassThrough();
+    server.sandboxes.patch = () => patch;
+    const asked = jest.spyOn(server.app.get(Exports), 'open');
+    await server.sandboxes.finishes(server.log, id);
+    await until('the patch is read', () => first?.exports.length === 1);
+    const path = `/api/sessions/${id}/export?format=tar`;
+    const exported = server.fetch(path, { token: '', headers: ada });
+    await until('the files are asked for', () => asked.mock.calls.length > 0);
+    patch.end('the patch');
+    server.sandboxes.patch = undefined;
+    expect((await exported).status).toBe(200);
+    expect(first?.exports.map(({ format }) => format)).toEqual(['patch']);
+    expect(server.sandboxes.agents.get(id)?.exports).toHaveLength(1);
+    expect(startOf(id)?.agent).toBeUndefined();
+    await server.json('DELETE', `/api/sessions/${id}`);
   });
 
   it('is kept until its user logs out', async () => {
