@@ -38,7 +38,7 @@ export class SessionEnds implements OnApplicationBootstrap {
     else void kept.then(() => this.checks.run(session));
   }
 
-  /** The sandbox with a user’s own sign-in ends at once; the check runs in one without it, and so does what is read. */
+  /** The sandbox with a user’s own sign-in ends at once; the check runs, and files are read, in one without it. */
   #endSignedIn(
     session: string,
     { kept, check }: Pick<SessionSummary, 'check'> & { kept: Promise<void> },
