@@ -120,6 +120,7 @@ module.exports = {
         'parsed-input.ts',
         'peer-config.ts',
         'refuse-on-socket.ts',
+        'server-id.ts',
       ],
       ['storage', 'server-logger.ts'],
       ['peers'],

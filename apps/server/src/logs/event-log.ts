@@ -47,9 +47,10 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     private readonly store: SessionsStore,
     config: Config,
   ) {
+    const isShared = config.peerAddress !== undefined;
     this.messages = new QueuedMessages(this, store);
-    this.#records = new SessionRecords(store);
-    this.#fence = new Fence(store, this.#records);
+    this.#records = new SessionRecords(store, isShared);
+    this.#fence = new Fence(store, this.#records, isShared);
     this.#budget = new EventBudget(config, store);
     const published = (draft: Draft): void => this.#publish(draft);
     this.#writer = new LogWriter(store, this.#records, this.#fence, this.#budget, published);
@@ -57,7 +58,32 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
 
   /** Before anything is appended to them, this server becomes the owner of the sessions that others left. */
   async beforeLead(): Promise<void> {
-    for (const record of await this.store.claim()) this.#fence.set(record);
+    await this.claimLeft();
+  }
+
+  /** Becomes the owner of the sessions whose servers have ended, and returns them. */
+  async claimLeft(): Promise<SessionSummary[]> {
+    return this.#own(await this.store.claimLeft([...this.#fence.owned]));
+  }
+
+  /** Becomes the owner of the sessions that others have handed over to this server, and returns them. */
+  async claimHanded(): Promise<SessionSummary[]> {
+    return this.#own(await this.store.claimHanded([...this.#fence.owned]));
+  }
+
+  #own(records: readonly SessionRecord[]): SessionSummary[] {
+    for (const record of records) this.#fence.set(record);
+    return records.map((record) => this.#shown(record));
+  }
+
+  /** Gives a session to another server, which takes it with `claimHanded`: this one may append no more to it. */
+  async handOver(session: string, server: string): Promise<void> {
+    await this.#writer.enqueue(session, (record) => fold({ ...record, owner: server }, []));
+  }
+
+  /** Whether this server owns a session. */
+  isOwned(session: string): boolean {
+    return this.#fence.owned.has(session);
   }
 
   /** Stores events in order in one transaction, folds the summary, publishes after the commit. */

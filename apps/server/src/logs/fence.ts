@@ -1,7 +1,7 @@
 import { AppError } from '@belay/protocol';
 import { isTwice, storageError } from '../storage/database.js';
 import type { DatabaseConnection } from '../storage/database-schema.js';
-import { serverId } from '../storage/server-id.js';
+import { serverId } from '../server-id.js';
 import type { SessionRecord } from './session-record.js';
 import type { SessionRecords } from './session-records.js';
 import type { SessionsStore } from './sessions.store.js';
@@ -20,6 +20,7 @@ export class Fence {
   constructor(
     private readonly store: SessionsStore,
     private readonly records: SessionRecords,
+    private readonly isShared: boolean,
   ) {}
 
   /** The sessions that this server owns. */
@@ -27,11 +28,19 @@ export class Fence {
     return this.#owned;
   }
 
-  /** Stores a changed record if the row is still as it is known here, and returns it with its term. */
-  async update(connection: DatabaseConnection, record: SessionRecord): Promise<SessionRecord> {
-    const { id, term } = record;
-    const lastSeq = this.records.known(id)?.lastSeq ?? 0;
-    const next = this.#owned.has(id)
+  /**
+   * Stores a changed record if the row is still as `before`, and returns it with its term. Throws `unavailable` for a
+   * session that another server owns.
+   */
+  async update(
+    connection: DatabaseConnection,
+    record: SessionRecord,
+    before: SessionRecord,
+  ): Promise<SessionRecord> {
+    const { id, term, lastSeq } = before;
+    const isOwned = this.#owned.has(id);
+    if (!isOwned && before.owner !== null && before.owner !== serverId) throw elsewhere();
+    const next = isOwned
       ? record
       : { ...record, owner: serverId, term: term + 1, termSeq: lastSeq };
     if (await this.store.update(connection, next, { term, lastSeq })) return next;
@@ -40,9 +49,10 @@ export class Fence {
 
   /** The record was stored. */
   set(record: SessionRecord): void {
-    if (record.owner === null) this.#owned.delete(record.id);
-    else this.#owned.add(record.id);
-    this.records.set(record);
+    if (record.owner === serverId) this.#owned.add(record.id);
+    else this.#owned.delete(record.id);
+    if (this.isShared && record.owner !== serverId) this.records.delete(record.id);
+    else this.records.set(record);
   }
 
   /** The last event that another server may have written; all of them unless this one is the owner. */
@@ -62,6 +72,7 @@ export class Fence {
 
   /** The error for those whose appends failed. What is known of fenced sessions is outdated, and is read anew. */
   failureOf(error: unknown, sessions: Iterable<string>): unknown {
+    if (error instanceof AppError) return error;
     if (!isFenced(error)) return storageError(error);
     for (const session of sessions) this.delete(session);
     return new AppError(
@@ -79,3 +90,6 @@ export class Fence {
 function isFenced(error: unknown): boolean {
   return error instanceof Fenced || isTwice(error);
 }
+
+const elsewhere = (): AppError =>
+  new AppError('unavailable', 'Another server works on this session: try again.');

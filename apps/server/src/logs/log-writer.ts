@@ -4,6 +4,7 @@ import type { AppendJob, StoredBatch } from './append-job.js';
 import type { EventBudget } from './event-budget.js';
 import type { Fence } from './fence.js';
 import type { Draft } from './fold.js';
+import type { SessionRecord } from './session-record.js';
 import type { SessionRecords } from './session-records.js';
 import type { SessionsStore } from './sessions.store.js';
 import { isDiskFull } from './stalls.js';
@@ -74,9 +75,15 @@ export class LogWriter {
   }
 
   async #store(batch: AppendJob[], { settled, changed, added }: StoredBatch): Promise<void> {
+    const found = new Map<string, SessionRecord>();
     const missing = new Map<string, unknown>();
     for (const { session } of batch) {
-      await this.records.get(session).catch((error: unknown) => missing.set(session, error));
+      if (found.has(session) || missing.has(session)) continue;
+      try {
+        found.set(session, await this.records.get(session));
+      } catch (error) {
+        missing.set(session, error);
+      }
     }
     await this.store.transaction(async (connection) => {
       const inserted = new Map<string, number>();
@@ -88,7 +95,7 @@ export class LogWriter {
       };
       for (const job of batch) {
         if (job.reads) await insert(job.session);
-        const record = changed.get(job.session) ?? this.records.known(job.session);
+        const record = changed.get(job.session) ?? found.get(job.session);
         try {
           if (!record) throw missing.get(job.session);
           if (record.damage !== undefined) throw new AppError('internal', record.damage);
@@ -104,8 +111,10 @@ export class LogWriter {
         }
       }
       for (const session of added.keys()) await insert(session);
-      for (const [session, record] of changed)
-        changed.set(session, await this.fence.update(connection, record));
+      for (const [session, record] of changed) {
+        const before = found.get(session);
+        if (before) changed.set(session, await this.fence.update(connection, record, before));
+      }
     });
   }
 }

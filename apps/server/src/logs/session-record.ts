@@ -9,7 +9,7 @@ import {
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { SessionTable } from '../storage/database-schema.js';
-import { serverId } from '../storage/server-id.js';
+import { serverId } from '../server-id.js';
 import { boundedSummary } from './bounded-summary.js';
 import { firstSummary } from './session-summary.js';
 

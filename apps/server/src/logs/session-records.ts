@@ -3,13 +3,20 @@ import { noSuchSession } from '../access/caller.js';
 import type { SessionRecord } from './session-record.js';
 import type { SessionsStore } from './sessions.store.js';
 
-/** A cache of session records, each read once. A damaged one is reported to the server’s log once. */
+/**
+ * A cache of session records, each read once: of all sessions, or where several servers work, of those that this one owns.
+ * A damaged one is reported to the server’s log once.
+ */
 export class SessionRecords {
   readonly #logger = new Logger(SessionRecords.name);
   readonly #records = new Map<string, SessionRecord>();
+  readonly #reported = new Set<string>();
   #loaded: Promise<void> | undefined;
 
-  constructor(private readonly store: SessionsStore) {}
+  constructor(
+    private readonly store: SessionsStore,
+    private readonly isShared: boolean,
+  ) {}
 
   /** Throws `not_found` when there is no such session. */
   async get(session: string): Promise<SessionRecord> {
@@ -26,6 +33,10 @@ export class SessionRecords {
   }
 
   async all(): Promise<SessionRecord[]> {
+    if (this.isShared) {
+      const found = await this.store.all();
+      return found.map((record) => this.#records.get(record.id) ?? this.#keep(record));
+    }
     await (this.#loaded ??= this.#load());
     return [...this.#records.values()];
   }
@@ -45,8 +56,11 @@ export class SessionRecords {
   }
 
   #keep(record: SessionRecord): SessionRecord {
-    this.#records.set(record.id, record);
-    if (record.damage !== undefined) this.#logger.error(record.damage);
+    if (!this.isShared) this.#records.set(record.id, record);
+    if (record.damage !== undefined && !this.#reported.has(record.id)) {
+      this.#reported.add(record.id);
+      this.#logger.error(record.damage);
+    }
     return record;
   }
 }

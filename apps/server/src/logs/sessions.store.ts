@@ -13,9 +13,10 @@ import { sql, type Selectable } from 'kysely';
 import type { z } from 'zod';
 import { blobsIn, copyBlobUses, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
-import type { DatabaseConnection, EventTable } from '../storage/database-schema.js';
+import type { DatabaseConnection, EventTable, SessionTable } from '../storage/database-schema.js';
 import { lease } from '../storage/lease.js';
-import { serverId } from '../storage/server-id.js';
+import { sinceWhenAlive } from '../storage/live-servers.js';
+import { serverId } from '../server-id.js';
 import { pageEnd } from './chained-rows.js';
 import { removeTexts } from './event-text.js';
 import { noteHeads } from './note-heads.js';
@@ -61,21 +62,56 @@ export class SessionsStore {
     return rows.map(sessionRecord);
   }
 
-  /** Makes this server the owner of the sessions that have one, as none but it works now, and returns them. */
-  async claim(): Promise<SessionRecord[]> {
-    await this.database.migrated();
-    lease.assertHeld();
-    const rows = await this.database.kysely
+  /**
+   * Makes this server the owner of the sessions of servers that are not alive, except of those that it `owns`; begins a
+   * term of each, and returns them.
+   */
+  claimLeft(owns: readonly string[]): Promise<SessionRecord[]> {
+    const left = this.#claim(owns).where('owner', 'is not', null);
+    const { kind, kysely } = this.database;
+    // A server with SQLite is the only one of its folder.
+    if (kind === 'sqlite') return this.#claimed(left);
+    const alive = kysely
+      .selectFrom('server')
+      .select('server.id')
+      .where('server.id', '!=', serverId)
+      .where('beat', '>=', sinceWhenAlive);
+    return this.#claimed(left.where('owner', 'not in', alive));
+  }
+
+  /** Begins a term of the sessions that were handed over to this server, and returns them. */
+  claimHanded(owns: readonly string[]): Promise<SessionRecord[]> {
+    return this.#claimed(this.#claim(owns).where('owner', '=', serverId));
+  }
+
+  #claim(owns: readonly string[]) {
+    const claim = this.database.kysely
       .updateTable('session')
       .set(({ eb, ref }) => ({
         owner: serverId,
         term: eb('term', '+', 1),
         term_seq: ref('last_seq'),
       }))
-      .where('owner', 'is not', null)
-      .returningAll()
-      .execute();
-    return rows.map(sessionRecord);
+      .returningAll();
+    return owns.length > 0 ? claim.where('id', 'not in', owns) : claim;
+  }
+
+  async #claimed(claim: {
+    execute(): Promise<Selectable<SessionTable>[]>;
+  }): Promise<SessionRecord[]> {
+    await this.database.migrated();
+    lease.assertHeld();
+    return (await claim.execute()).map(sessionRecord);
+  }
+
+  /** The server that owns a session; null without one, undefined without such a session. */
+  async ownerOf(id: string): Promise<string | null | undefined> {
+    const row = await this.database.kysely
+      .selectFrom('session')
+      .select('owner')
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return row?.owner;
   }
 
   /** The sessions whose logs are not chained yet. */

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, ignoreError } from '@belay/protocol';
 import { lease } from '../storage/lease.js';
-import { claimMs, type LeaseHolder, type ServerRows } from './server-rows.js';
+import { claimMs } from '../storage/live-servers.js';
+import type { LeaseHolder, ServerRows } from './server-rows.js';
 
 /** The time between two beats, in milliseconds. */
 const beatMs = 500;

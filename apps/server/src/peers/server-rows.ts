@@ -1,6 +1,7 @@
 import { belayVersion } from '@belay/protocol';
 import { sql, type Kysely } from 'kysely';
 import type { DatabaseSchema, ServerTable } from '../storage/database-schema.js';
+import { databaseNow as now, sinceWhenAlive } from '../storage/live-servers.js';
 import { connectionName } from '../storage/postgres.js';
 
 /** The server that works on the sessions, or last did. */
@@ -9,13 +10,10 @@ export interface LeaseHolder extends Pick<ServerTable, 'id' | 'address' | 'files
   isAlive: boolean;
 }
 
-/** How long a server that cannot store its beats counts as alive, in milliseconds. */
-export const claimMs = 5_000;
 /** Rows of servers that were killed are of no use after this time. */
 const forgetMs = 3_600_000;
 
 const lease = 'sessions';
-const now = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
 /** The rows of the servers of a database, and its lease. Times are those of the database’s clock. */
 export class ServerRows {
@@ -52,7 +50,7 @@ export class ServerRows {
       .selectFrom('lease')
       .innerJoin('server', 'server.id', 'lease.server')
       .select(['server.id', 'address', 'files', 'version', 'key'])
-      .select(sql<boolean>`server.beat >= ${now} - ${claimMs}::bigint`.as('isAlive'))
+      .select(sql<boolean>`server.beat >= ${sinceWhenAlive}`.as('isAlive'))
       .where('lease.name', '=', lease)
       .executeTakeFirst();
   }
@@ -63,7 +61,7 @@ export class ServerRows {
       .selectFrom('server')
       .select('address')
       .where('files', '!=', this.own.files)
-      .where('beat', '>=', sql<number>`${now} - ${claimMs}::bigint`)
+      .where('beat', '>=', sinceWhenAlive)
       .where('address', 'is not', null)
       .executeTakeFirst();
     return row?.address ?? undefined;

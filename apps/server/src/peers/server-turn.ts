@@ -5,7 +5,7 @@ import { endBySignal } from '../end-by-signal.js';
 import type { ServerLogger } from '../server-logger.js';
 import { Database } from '../storage/database.js';
 import { lease } from '../storage/lease.js';
-import { serverId } from '../storage/server-id.js';
+import { serverId } from '../server-id.js';
 import { ConnectionRelay } from './connection-relay.js';
 import { Membership } from './membership.js';
 import { PeerPort } from './peer-port.js';

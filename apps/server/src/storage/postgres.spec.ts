@@ -1,7 +1,7 @@
 import { PostgresCluster, until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
 import { connectionName, postgres } from './postgres.js';
-import { serverId } from './server-id.js';
+import { serverId } from '../server-id.js';
 
 describe('a connection that PostgreSQL closes', () => {
   let cluster: PostgresCluster;

@@ -1,7 +1,7 @@
 import { ignoreError } from '@belay/protocol';
 import { PostgresDialect } from 'kysely';
 import { Client, Pool, types, type ClientConfig } from 'pg';
-import { serverId } from './server-id.js';
+import { serverId } from '../server-id.js';
 
 const int8 = 20;
 

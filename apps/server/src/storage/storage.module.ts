@@ -4,6 +4,7 @@ import { ColdChanges } from './cold-changes.js';
 import { Database } from './database.js';
 import { Documents } from './documents.js';
 import { ExpiringValues } from './expiring-values.js';
+import { LiveServers } from './live-servers.js';
 import { ObjectStore } from './object-store.js';
 import { openObjects } from './open-objects.js';
 
@@ -15,6 +16,7 @@ import { openObjects } from './open-objects.js';
     Database,
     { provide: ObjectStore, useFactory: openObjects, inject: [Config] },
     ColdChanges,
+    LiveServers,
     {
       provide: Documents,
       useFactory: async (config: Config, database: Database, changes: ColdChanges) => {
@@ -26,6 +28,6 @@ import { openObjects } from './open-objects.js';
     },
     ExpiringValues,
   ],
-  exports: [Config, Database, ColdChanges, Documents, ExpiringValues, ObjectStore],
+  exports: [Config, Database, ColdChanges, Documents, ExpiringValues, LiveServers, ObjectStore],
 })
 export class StorageModule {}

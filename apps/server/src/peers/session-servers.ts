@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '@belay/protocol';
+import { EventLog } from '../logs/event-log.js';
+import { SessionsStore } from '../logs/sessions.store.js';
+import { LiveServers, type LiveServer } from '../storage/live-servers.js';
+
+/** Which of the servers of a database works on a session. */
+@Injectable()
+export class SessionServers {
+  constructor(
+    private readonly log: EventLog,
+    private readonly store: SessionsStore,
+    private readonly servers: LiveServers,
+  ) {}
+
+  /**
+   * The other server that a session’s requests and connections are passed on to; undefined for a session of this one, of
+   * nobody, or that does not exist. Throws `unavailable` while the server that had it has ended, and none has taken it.
+   */
+  async other(session: string): Promise<LiveServer | undefined> {
+    if (!this.servers.isShared || this.log.isOwned(session)) return undefined;
+    const owner = await this.store.ownerOf(session);
+    if (owner === null || owner === undefined) return undefined;
+    const found = (await this.servers.others()).find(({ id }) => id === owner);
+    if (found) return found;
+    // It was taken meanwhile.
+    if (this.log.isOwned(session)) return undefined;
+    throw new AppError(
+      'unavailable',
+      'The server of this session has ended, and another one takes it: try again in a few seconds.',
+    );
+  }
+}

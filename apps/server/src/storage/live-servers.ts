@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+import { Config } from '../config.js';
+import { Database } from './database.js';
+import { serverId } from '../server-id.js';
+
+/** How long a server that cannot store its beats counts as alive, in milliseconds. */
+export const claimMs = 5_000;
+/** The database’s clock, in milliseconds since 1970. */
+export const databaseNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+export const sinceWhenAlive = sql<number>`${databaseNow} - ${claimMs}::bigint`;
+
+/** Another server of the database that is alive, and how it is reached. */
+export interface LiveServer {
+  id: string;
+  /** HOST:PORT of its peer port. */
+  address: string;
+  /** With this, connections are passed on to it. */
+  key: string;
+}
+
+/** The servers that share a database with this one. */
+@Injectable()
+export class LiveServers {
+  constructor(
+    private readonly database: Database,
+    private readonly config: Config,
+  ) {}
+
+  /** Whether there may be others. */
+  get isShared(): boolean {
+    return this.config.peerAddress !== undefined;
+  }
+
+  /** Those that are alive now, without this one. */
+  async others(): Promise<LiveServer[]> {
+    if (!this.isShared) return [];
+    const rows = await this.database.kysely
+      .selectFrom('server')
+      .select(['id', 'address', 'key'])
+      .where('id', '!=', serverId)
+      .where('beat', '>=', sinceWhenAlive)
+      .where('address', 'is not', null)
+      .execute();
+    return rows.map(({ id, address, key }) => ({ id, address: address ?? '', key }));
+  }
+}
