@@ -123,6 +123,8 @@ export type SeenState = 'waiting' | 'running' | 'ended' | 'gone';
 export interface Seen {
   id: string;
   state: SeenState;
+  /** The id of the server that made it, for a host that several servers share. */
+  server?: string;
   /** Its name for people, for a running container of a host that knows it. */
   label?: string;
 }
@@ -140,6 +142,9 @@ export interface Look {
   why: string | null;
   cause: 'memory' | 'written' | null;
 }
+
+/** The ids of the other servers that share a host and are alive, as in `labels.server`; asked again at each use. */
+export type OthersAlive = () => Promise<ReadonlySet<string>>;
 
 /** What not every host can do. */
 export interface Can {
@@ -228,7 +233,7 @@ export abstract class ContainerHost {
   /**
    * All containers of this owner, then `synced`, then those that end or go, in order for each. Returns when the signal
    * aborts or the host goes away: subscribe again, since changes in between are not reported. The host’s own remains of
-   * an earlier process are removed before `synced`.
+   * an earlier process are removed before `synced`, unless they are of another server that is alive.
    */
   abstract watch(signal: AbortSignal): AsyncIterable<Seen | 'synced'>;
 
@@ -253,7 +258,10 @@ export abstract class ContainerHost {
   /** Whether the workspace of these `files` is there. */
   abstract hasFiles(files: string): Promise<boolean>;
 
-  /** The names of all `files`; also of those that were not removed completely. */
+  /**
+   * The names of all `files`, except of those that another server made that is alive; also of those that were not removed
+   * completely.
+   */
   abstract storedFiles(): Promise<string[]>;
 
   /** Does nothing for files that do not exist. No container may use them any more. */

@@ -6,6 +6,7 @@ export {
   type Labels,
   type Limits,
   type Look,
+  type OthersAlive,
   type ProgramSpec,
   type Seen,
   type ServiceSpec,

@@ -2,6 +2,7 @@ import { ContainerHost, DockerClient } from '@belay/containers';
 import { Module } from '@nestjs/common';
 import { Config } from '../config.js';
 import { Documents } from '../storage/documents.js';
+import { LiveServers } from '../storage/live-servers.js';
 import { ContainerDials } from './container-dials.js';
 import { dockerHostOf } from './docker-host-of.js';
 import { kubernetesHostOf } from './kubernetes-host-of.js';
@@ -27,11 +28,18 @@ import { kubernetesHostOf } from './kubernetes-host-of.js';
     },
     {
       provide: ContainerHost,
-      useFactory: (config: Config, docker: DockerClient, documents: Documents) =>
-        config.kubernetes
-          ? kubernetesHostOf(config, config.kubernetes, documents)
-          : dockerHostOf(config, docker),
-      inject: [Config, DockerClient, Documents],
+      useFactory: (
+        config: Config,
+        docker: DockerClient,
+        documents: Documents,
+        servers: LiveServers,
+      ) => {
+        const others = () => servers.otherIds();
+        return config.kubernetes
+          ? kubernetesHostOf(config, config.kubernetes, { documents, others })
+          : dockerHostOf(config, docker, others);
+      },
+      inject: [Config, DockerClient, Documents, LiveServers],
     },
     ContainerDials,
   ],

@@ -1,4 +1,9 @@
-import { openKubernetes, type CertifiedKey, type ContainerHost } from '@belay/containers';
+import {
+  openKubernetes,
+  type CertifiedKey,
+  type ContainerHost,
+  type OthersAlive,
+} from '@belay/containers';
 import { z } from 'zod';
 import type { Config } from '../config.js';
 import type { KubernetesConfig } from '../kubernetes-config.js';
@@ -12,7 +17,7 @@ const certifiedKey = z.object({ certificate: z.string(), key: z.string() }).null
 export async function kubernetesHostOf(
   config: Config,
   { url, allowUnconfined, files, ...options }: KubernetesConfig,
-  documents: Documents,
+  { documents, others }: { documents: Documents; others: OthersAlive },
 ): Promise<ContainerHost> {
   const { image, instance, sidecarImage, memoryMb, cpus } = config;
   const host = await openKubernetes({
@@ -24,6 +29,7 @@ export async function kubernetesHostOf(
     labels: ownerLabels(config),
     browser: { image: sidecarImage, limits: { memoryMb: Math.max(1024, memoryMb), cpus } },
     memorySetting: 'BELAY_MEMORY_MB',
+    others,
     unconfined: { isAllowed: allowUnconfined, setting: 'BELAY_ALLOW_UNCONFINED=true' },
     podFiles: { isOn: files === 'pods', setting: 'BELAY_FILES=pods' },
     closedPort: config.port || undefined,

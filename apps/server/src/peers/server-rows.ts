@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { DatabaseSchema, ServerTable } from '../storage/database-schema.js';
 import { databaseNow as now, sinceWhenAlive } from '../storage/live-servers.js';
 import { connectionName } from '../storage/postgres.js';
+import { ownLoad } from '../storage/server-load.js';
 
 /** The server that works on the sessions, or last did. */
 export interface LeaseHolder extends Pick<ServerTable, 'id' | 'address' | 'files' | 'version'> {
@@ -32,14 +33,15 @@ export class ServerRows {
       .deleteFrom('server')
       .where('beat', '<', sql<number>`${now} - ${forgetMs}`)
       .execute();
-    const server = { ...this.own, version: belayVersion, beat: now };
+    const server = { ...this.own, ...ownLoad.now, version: belayVersion, beat: now };
     await this.kysely.insertInto('server').values(server).execute();
   }
 
+  /** Shows that this server is alive, and its load. */
   async beat(): Promise<void> {
     await this.kysely
       .updateTable('server')
-      .set({ beat: now })
+      .set({ ...ownLoad.now, beat: now })
       .where('id', '=', this.own.id)
       .execute();
   }

@@ -270,6 +270,10 @@ export interface ServerTable {
   key: string;
   /** When it was last alive, in milliseconds of the database’s clock. */
   beat: number;
+  /** See `ServerLoad`. */
+  instance: string | null;
+  sandboxes: number;
+  capacity: number;
 }
 
 /** One row, `sessions`: the server that works on them. `term` counts the servers so far. */

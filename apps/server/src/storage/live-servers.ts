@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { Config } from '../config.js';
 import { Database } from './database.js';
 import { serverId } from '../server-id.js';
+import type { ServerLoad } from './server-load.js';
 
 /** How long a server that cannot store its beats counts as alive, in milliseconds. */
 export const claimMs = 5_000;
@@ -11,12 +12,14 @@ export const databaseNow = sql<number>`(extract(epoch from clock_timestamp()) * 
 export const sinceWhenAlive = sql<number>`${databaseNow} - ${claimMs}::bigint`;
 
 /** Another server of the database that is alive, and how it is reached. */
-export interface LiveServer {
+export interface LiveServer extends ServerLoad {
   id: string;
   /** HOST:PORT of its peer port. */
   address: string;
   /** With this, connections are passed on to it. */
   key: string;
+  /** Whether it leads the servers of the database. */
+  leads: boolean;
 }
 
 /** The servers that share a database with this one. */
@@ -37,11 +40,22 @@ export class LiveServers {
     if (!this.isShared) return [];
     const rows = await this.database.kysely
       .selectFrom('server')
-      .select(['id', 'address', 'key'])
-      .where('id', '!=', serverId)
+      .leftJoin('lease', 'lease.server', 'server.id')
+      .select(['server.id', 'address', 'key', 'instance', 'sandboxes', 'capacity'])
+      .select('lease.name as leads')
+      .where('server.id', '!=', serverId)
       .where('beat', '>=', sinceWhenAlive)
       .where('address', 'is not', null)
       .execute();
-    return rows.map(({ id, address, key }) => ({ id, address: address ?? '', key }));
+    return rows.map(({ address, leads, ...row }) => ({
+      ...row,
+      address: address ?? '',
+      leads: leads !== null,
+    }));
+  }
+
+  /** The ids of those that are alive now, without this one. */
+  async otherIds(): Promise<ReadonlySet<string>> {
+    return new Set((await this.others()).map(({ id }) => id));
   }
 }

@@ -2,6 +2,7 @@ import { EventEmitter, on } from 'node:events';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import {
+  labels,
   type CommittedImage,
   type ContainerCreateOptions,
   type DockerClient,
@@ -9,6 +10,7 @@ import {
   type EngineEvent,
   type Exit,
   type FoundContainer,
+  type OthersAlive,
 } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 
@@ -32,6 +34,8 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
   readonly socket = '/nowhere/docker.sock';
   readonly containers = new Map<string, FakeContainer>();
   readonly volumeNames = new Set<string>();
+  /** The labels of volumes, by their names. */
+  readonly volumeLabelsOf = new Map<string, Record<string, string>>();
   /** Ids of images that are not local, by name; creating a container pulls its image. */
   readonly registry = new Map<string, string>();
   readonly pulled = new Map<string, string>();
@@ -210,9 +214,11 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     this.volumeNames.delete(name);
   }
 
-  async volumes(): Promise<string[]> {
+  async volumes(_label?: string, except?: OthersAlive): Promise<string[]> {
     await this.#call('volumes');
-    return [...this.volumeNames];
+    const others = await except?.();
+    const serverOf = (name: string) => this.volumeLabelsOf.get(name)?.[labels.server] ?? '';
+    return [...this.volumeNames].filter((name) => !others?.has(serverOf(name)));
   }
 
   async create(spec: ContainerCreateOptions): Promise<string> {
@@ -228,8 +234,10 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
       stop: () => {},
     };
     this.containers.set(id, made);
-    for (const { Type, Source, ReadOnly } of spec.HostConfig?.Mounts ?? []) {
-      if (Type === 'volume' && !ReadOnly) this.volumeNames.add(Source);
+    for (const { Type, Source, ReadOnly, VolumeOptions } of spec.HostConfig?.Mounts ?? []) {
+      if (Type !== 'volume' || ReadOnly || this.volumeNames.has(Source)) continue;
+      this.volumeNames.add(Source);
+      this.volumeLabelsOf.set(Source, VolumeOptions?.Labels ?? {});
     }
     return id;
   }

@@ -8,6 +8,8 @@ import type { Labels, Limits } from '../container-host.js';
 export const labels = {
   instance: 'belay.instance',
   data: 'belay.data',
+  /** The id of the server that made it: one of several that share an instance. */
+  server: 'belay.server',
   sandbox: 'belay.sandbox',
   session: 'belay.session',
   epoch: 'belay.epoch',

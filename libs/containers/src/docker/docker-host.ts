@@ -279,19 +279,26 @@ export class DockerHost extends ContainerHost {
     const id = of[labels.sandbox] ?? '';
     if (this.#starts.isRunning(id)) return { id, state: 'waiting' };
     this.#containers.set(id, container);
-    if (!running) return { id, state: 'ended' };
+    const seen = { id, server: of[labels.server] };
+    if (!running) return { ...seen, state: 'ended' };
     this.#starts.add(id);
-    return { id, state: 'running', label: labelOf(name) };
+    return { ...seen, state: 'running', label: labelOf(name) };
   }
 
-  /** Removes services and browsers that nobody uses any more, and what set the owner of volumes. */
+  /**
+   * Removes services and browsers that nobody uses any more, and what set the owner of volumes. Those of other servers may
+   * be of a start that is under way.
+   */
   async #removeRemains(
     all: readonly FoundContainer[],
     containers: readonly FoundContainer[],
   ): Promise<void> {
     const ids = new Set(containers.map((one) => one.labels[labels.sandbox]));
+    // Asked after they were listed: a server is known before it makes anything.
+    const others = await this.options.others?.();
     const isUsed = (of: Labels): boolean => {
-      const { [labels.sidecar]: beside } = of;
+      const { [labels.sidecar]: beside, [labels.server]: server } = of;
+      if (server !== undefined && others?.has(server)) return true;
       if (beside !== undefined) return ids.has(beside) || this.#starts.isRunning(beside);
       return this.#starts.running + this.images.helpers > 0;
     };

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import Docker from 'dockerode';
 import { z } from 'zod';
+import type { OthersAlive } from '../container-host.js';
 import { containerOutput } from './container-output.js';
 import { labels, withVolumesInMemory } from './container-spec.js';
 import { engineAgent, type EngineAgent } from './engine-agent.js';
@@ -188,11 +189,15 @@ export class DockerClient {
     await this.#exists(this.#docker.getVolume(name).remove({ force: true }));
   }
 
-  async volumes(label: string): Promise<string[]> {
+  /** The names of the volumes with this label, except of those that these servers made. */
+  async volumes(label: string, except?: OthersAlive): Promise<string[]> {
     const filters = JSON.stringify({ label: [label] });
     // The types expect an object, but the engine expects its JSON.
     const { Volumes } = await this.#ask(this.#docker.listVolumes({ filters: filters as never }));
-    return (Volumes ?? []).map((volume) => volume.Name);
+    const others = await except?.();
+    return (Volumes ?? [])
+      .filter(({ Labels }) => !others?.has(Labels?.[labels.server] ?? ''))
+      .map((volume) => volume.Name);
   }
 
   /**

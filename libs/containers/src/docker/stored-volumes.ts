@@ -1,5 +1,5 @@
 import { AppError, ignoreError } from '@belay/protocol';
-import type { ContainerSpec, Labels } from '../container-host.js';
+import type { ContainerSpec, Labels, OthersAlive } from '../container-host.js';
 import {
   containerName,
   labels,
@@ -16,6 +16,8 @@ export interface StoredVolumesOptions {
   runtime: string;
   /** The labels of everything that the owner creates. */
   labels: Labels;
+  /** Undefined where no other server shares the engine. */
+  others?: OthersAlive | undefined;
 }
 
 /** The volumes with the files of containers, and the runtime volume. */
@@ -71,8 +73,9 @@ export class StoredVolumes {
     return (await this.docker.volumeLabels(volumesOf(files).workspace)) !== undefined;
   }
 
+  /** The names of all files, except of those of other servers that are alive. */
   async list(): Promise<string[]> {
-    const labelled = await this.docker.volumes(this.docker.ownLabel);
+    const labelled = await this.docker.volumes(this.docker.ownLabel, this.options.others);
     const found = [...labelled, ...this.#unremoved];
     return [...new Set(found.flatMap((volume) => filesIn.exec(volume)?.[1] ?? []))];
   }

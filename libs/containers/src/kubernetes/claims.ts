@@ -1,4 +1,5 @@
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node';
+import type { Labels, OthersAlive } from '../container-host.js';
 import type { Cluster } from './cluster.js';
 import { keys, metadataOf, objectName } from './names.js';
 
@@ -7,10 +8,14 @@ export type ClaimKind = 'files' | 'filled' | 'home';
 
 export interface ClaimOptions {
   instance: string;
+  /** Of everything that the owner creates. */
+  labels: Labels;
   /** The size of a claim, in MiB. */
   filesMb: number;
   /** The cluster’s own default if undefined. */
   storageClass: string | undefined;
+  /** Undefined where no other server shares the namespace. */
+  others?: OthersAlive | undefined;
 }
 
 /** Persistent volume claims: each keeps files under a name. */
@@ -27,8 +32,12 @@ export class Claims {
 
   /** Does nothing for one that is there. */
   async make(kind: ClaimKind, name: string): Promise<void> {
-    const { instance, filesMb, storageClass } = this.options;
-    const { labels, annotations } = metadataOf({ [keys.instance]: instance, [keys.kind]: kind });
+    const { instance, filesMb, storageClass, labels: own } = this.options;
+    const { labels, annotations } = metadataOf({
+      ...own,
+      [keys.instance]: instance,
+      [keys.kind]: kind,
+    });
     await this.cluster.createClaim({
       metadata: {
         name: this.nameOf(kind, name),
@@ -48,10 +57,15 @@ export class Claims {
     return found !== undefined && found.metadata?.deletionTimestamp === undefined;
   }
 
-  /** The names of all of a kind, also of those that are being removed. */
+  /** The names of all of a kind, except of those of other servers that are alive; also of those that are being removed. */
   async list(kind: ClaimKind): Promise<string[]> {
     const selector = `${keys.instance}=${this.options.instance},${keys.kind}=${kind}`;
-    return (await this.cluster.claims(selector)).flatMap((claim) => nameIn(claim) ?? []);
+    const found = await this.cluster.claims(selector);
+    // Asked after they were listed: a server is known before it makes anything.
+    const others = await this.options.others?.();
+    return found
+      .filter(({ metadata }) => !others?.has(metadata?.labels?.[keys.server] ?? ''))
+      .flatMap((claim) => nameIn(claim) ?? []);
   }
 
   /** Does nothing for one that is not there. */

@@ -8,6 +8,7 @@ import {
   type KeptFiles,
   type Labels,
   type Look,
+  type OthersAlive,
   type ProgramSpec,
   type Seen,
 } from '../container-host.js';
@@ -57,6 +58,8 @@ export interface KubernetesHostOptions extends ClusterOptions {
   closedPort: number | undefined;
   /** The user’s name of the memory setting. */
   memorySetting: string;
+  /** Undefined where no other server shares the namespace. */
+  others?: OthersAlive | undefined;
 }
 
 /**
@@ -166,12 +169,15 @@ export class KubernetesHost extends ContainerHost {
     const selector = `${keys.instance}=${this.options.instance},${keys.container}`;
     const { pods, version } = await this.cluster.pods(selector);
     const isOwn = (pod: V1Pod): boolean => pod.metadata?.labels?.[keys.own] !== undefined;
+    // Asked after they were listed: a server is known before it makes anything.
+    const others = await this.options.others?.();
+    const isLeft = (pod: V1Pod): boolean =>
+      isOwn(pod) && !this.#own.has(idOf(pod)) && !others?.has(serverOf(pod) ?? '');
     for (const pod of pods)
-      if (isOwn(pod) && !this.#own.has(idOf(pod)))
-        await this.cluster.removePod(pod.metadata?.name ?? '');
+      if (isLeft(pod)) await this.cluster.removePod(pod.metadata?.name ?? '');
     const ended = new Set<string>();
     for (const pod of pods.filter((one) => !isOwn(one))) {
-      const seen = { id: idOf(pod), state: stateOf(pod) };
+      const seen = { id: idOf(pod), state: stateOf(pod), server: serverOf(pod) };
       if (seen.state === 'ended') ended.add(seen.id);
       yield seen;
     }
@@ -318,6 +324,8 @@ export class KubernetesHost extends ContainerHost {
 const hostOf = (url: string): string => new URL(url).hostname.replaceAll(/[[\]]/g, '');
 
 const idOf = ({ metadata }: V1Pod): string => metadata?.labels?.[keys.container] ?? '';
+
+const serverOf = ({ metadata }: V1Pod): string | undefined => metadata?.labels?.[keys.server];
 
 function assertNoFolders(folders: readonly unknown[]): void {
   if (folders.length > 0)

@@ -4,6 +4,8 @@ import type { Labels } from '../container-host.js';
 /** Labels and annotations of our objects. */
 export const keys = {
   instance: 'belay.instance',
+  /** As `labels.server`. */
+  server: 'belay.server',
   /** A container’s id. */
   container: 'belay.sandbox',
   /** On a pod: its files; on a claim: whose they are. */

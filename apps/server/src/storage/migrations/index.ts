@@ -20,6 +20,7 @@ import { logChain } from './0018-log-chain.js';
 import { automations } from './0019-automations.js';
 import { sessionOwners } from './0020-session-owners.js';
 import { expiringValues } from './0021-expiring-values.js';
+import { serverLoads } from './0022-server-loads.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -45,5 +46,6 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0019-automations': automations,
     '0020-session-owners': sessionOwners,
     '0021-expiring-values': expiringValues(kind),
+    '0022-server-loads': serverLoads,
   };
 }
