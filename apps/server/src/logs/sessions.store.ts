@@ -114,6 +114,16 @@ export class SessionsStore {
     return row?.owner;
   }
 
+  /** The servers that own sessions, by their session; sessions without an owner are not in it. */
+  async ownersOf(): Promise<Map<string, string>> {
+    const rows = await this.database.kysely
+      .selectFrom('session')
+      .select(['id', 'owner'])
+      .where('owner', 'is not', null)
+      .execute();
+    return new Map(rows.map(({ id, owner }) => [id, owner ?? '']));
+  }
+
   /** The sessions whose logs are not chained yet. */
   async unchained(): Promise<string[]> {
     await this.database.migrated();

@@ -2,12 +2,13 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { ColdChanges } from '../storage/cold-changes.js';
 import { lease } from '../storage/lease.js';
-import type { BeforeLead, OnLead } from '../storage/on-lead.js';
+import type { BeforeLead, OnLead, OnWork } from '../storage/on-lead.js';
 
-/** The work of the server that leads: the only one, or one of several of a database. */
+/** The work of each server for its own sessions, and of the one that leads: the only one, or one of several of a database. */
 @Injectable()
 export class Lead implements OnApplicationBootstrap {
   #stoodBy = false;
+  #works: Promise<void> | undefined;
   #begun: Promise<void> | undefined;
 
   constructor(
@@ -15,15 +16,16 @@ export class Lead implements OnApplicationBootstrap {
     private readonly changes: ColdChanges,
   ) {}
 
-  /** A server that stands by begins later. */
+  /** A server that does not lead yet works for the sessions that it is given. */
   async onApplicationBootstrap(): Promise<void> {
-    if (lease.isHeld) await this.begin();
-    else this.#stoodBy = true;
+    if (lease.isHeld) return this.begin();
+    this.#stoodBy = true;
+    await this.#work();
   }
 
   /**
-   * Calls every `beforeLead` and then every `onLead` once, in the order of Nest’s own hooks. Rejects if one does: then
-   * this server cannot lead.
+   * Calls every `onWork`, unless they were called before, then every `beforeLead` and then every `onLead` once, in the
+   * order of Nest’s own hooks. Rejects if one does: then this server cannot lead.
    */
   begin(): Promise<void> {
     return (this.#begun ??= this.#begin());
@@ -32,12 +34,24 @@ export class Lead implements OnApplicationBootstrap {
   async #begin(): Promise<void> {
     // The last changes of the server before may not have been told yet.
     if (this.#stoodBy) await this.changes.readAll();
+    await this.#work();
+    for (const instance of this.#instances()) await instance?.beforeLead?.();
+    for (const instance of this.#instances()) await instance?.onLead?.();
+  }
+
+  #work(): Promise<void> {
+    const work = async (): Promise<void> => {
+      for (const instance of this.#instances()) await instance?.onWork?.();
+    };
+    return (this.#works ??= work());
+  }
+
+  /** All providers of all modules: those of imported ones first. */
+  #instances(): Set<Hooks | null> {
     const modules = [...this.modules.values()].toSorted((a, b) => b.distance - a.distance);
     const providers = modules.flatMap((module) => module.getNonAliasProviders());
-    const instances = new Set(providers.map(([, { instance }]) => instance as Hooks | null));
-    for (const instance of instances) await instance?.beforeLead?.();
-    for (const instance of instances) await instance?.onLead?.();
+    return new Set(providers.map(([, { instance }]) => instance as Hooks | null));
   }
 }
 
-type Hooks = Partial<BeforeLead & OnLead>;
+type Hooks = Partial<OnWork & BeforeLead & OnLead>;

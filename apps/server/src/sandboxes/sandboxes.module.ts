@@ -21,6 +21,7 @@ import { DeathWatch } from './lifecycle/death-watch.js';
 import { Reconciler } from './lifecycle/reconciler.js';
 import { SandboxContainers } from './lifecycle/sandbox-containers.js';
 import { SandboxFiles } from './lifecycle/sandbox-files.js';
+import { SandboxOwners } from './lifecycle/sandbox-owners.js';
 import { SandboxRecords } from './lifecycle/sandbox-records.store.js';
 import { Sandboxes } from './lifecycle/sandboxes.js';
 import { ServerLifecycle } from './lifecycle/server-lifecycle.js';
@@ -60,6 +61,7 @@ import { SandboxService } from './sandbox.service.js';
     SandboxConnections,
     SandboxContainers,
     SandboxFiles,
+    SandboxOwners,
     SandboxRecords,
     SandboxService,
     Sandboxes,
@@ -71,6 +73,15 @@ import { SandboxService } from './sandbox.service.js';
     TaskRelays,
     WarmPool,
   ],
-  exports: [AgentListener, CheckRunner, HostFolders, Machines, Places, SandboxService, TaskRelays],
+  exports: [
+    AgentListener,
+    CheckRunner,
+    HostFolders,
+    Machines,
+    Places,
+    Reconciler,
+    SandboxService,
+    TaskRelays,
+  ],
 })
 export class SandboxesModule {}

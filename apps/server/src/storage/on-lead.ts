@@ -1,3 +1,12 @@
+/** Implemented by providers that need something running for the sessions of this server, whether or not it leads. */
+export interface OnWork {
+  /**
+   * Called once on each server of a database, before it has sessions; on one that leads from its start before every
+   * `beforeLead`.
+   */
+  onWork(): Promise<void> | void;
+}
+
 /**
  * Implemented by providers that do something for the whole database, which one of its servers does: the one that leads.
  * `Lead` calls them.

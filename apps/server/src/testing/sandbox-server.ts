@@ -24,6 +24,8 @@ import { TerminalFiles } from '../logs/terminal-files.js';
 import { TerminalLog } from '../logs/terminal-log.js';
 import { FolderObjects } from '../storage/folder-objects.js';
 import { Documents } from '../storage/documents.js';
+import { lease } from '../storage/lease.js';
+import { LiveServers } from '../storage/live-servers.js';
 import { TestLogs } from './logs.js';
 import { AgentCalls } from '../sandboxes/connection/agent-calls.js';
 import { ConnectionLog } from '../sandboxes/connection/connection-log.js';
@@ -38,6 +40,7 @@ import { DeathWatch } from '../sandboxes/lifecycle/death-watch.js';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { SandboxContainers } from '../sandboxes/lifecycle/sandbox-containers.js';
 import { SandboxFiles } from '../sandboxes/lifecycle/sandbox-files.js';
+import { SandboxOwners } from '../sandboxes/lifecycle/sandbox-owners.js';
 import { SandboxRecords } from '../sandboxes/lifecycle/sandbox-records.store.js';
 import { Sandboxes } from '../sandboxes/lifecycle/sandboxes.js';
 import { ServerLifecycle } from '../sandboxes/lifecycle/server-lifecycle.js';
@@ -96,6 +99,9 @@ export class SandboxServer {
   signIns!: SignInStore;
   listener!: AgentListener;
   machines!: Machines;
+  reconciler!: Reconciler;
+  /** Played ones in place of those of the database. */
+  servers: LiveServers | undefined;
   #lifecycle!: ServerLifecycle;
   #folder!: string;
 
@@ -111,14 +117,16 @@ export class SandboxServer {
     const folder = this.#folder;
     const variables = { BELAY_DATA: folder, XDG_RUNTIME_DIR: folder, BELAY_POOL: '0', ...env };
     const config = new Config(variables);
-    const host = dockerHostOf(config, this.engine as unknown as DockerClient);
     const { log, database } = this.logs;
+    const servers = this.servers ?? new LiveServers(database, config);
+    const others = () => servers.otherIds();
+    const host = dockerHostOf(config, this.engine as unknown as DockerClient, others);
     const unused = null as never;
     const documents = await Documents.load(config, database);
-    const store = new MachineStore(documents);
+    const machines = new MachineStore(documents);
     const dials = new ContainerDials(host);
     this.dials = dials;
-    const hosts = new MachineHosts(config, host, dials, store);
+    const hosts = new MachineHosts(config, host, dials, machines);
     const storage = this.#storage(config);
     const approved = new ApprovedServices(unused, unused, unused, unused, unused, hosts);
     const live = new TransientNotices();
@@ -142,7 +150,7 @@ export class SandboxServer {
     const listener = new AgentListener(config);
     const connections = new SandboxConnections(listener, calls, dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
-    this.machines = new Machines(config, store, listener, this.sandboxes, hosts);
+    this.machines = new Machines(config, machines, listener, this.sandboxes, hosts);
     const containers = new SandboxContainers(
       config,
       hosts,
@@ -155,7 +163,16 @@ export class SandboxServer {
     const pool = new WarmPool(config, containers, this.sandboxes, hosts);
     const deaths = new DeathWatch(config, hosts, containers, this.sandboxes, pool);
     new AbsenceWatch(this.sandboxes, log);
-    const reconciler = new Reconciler(hosts, containers, this.records, this.sandboxes, log, dials);
+    const store = new SessionsStore(database);
+    const owners = new SandboxOwners(config, log, store, servers);
+    this.reconciler = new Reconciler(
+      hosts,
+      containers,
+      this.records,
+      this.sandboxes,
+      owners,
+      dials,
+    );
     const restored = new RestoredCopies(this.copies, live);
     const files = new SandboxFiles(
       this.records,
@@ -163,11 +180,11 @@ export class SandboxServer {
       calls,
       restored,
       log,
-      new SessionsStore(database),
+      store,
     );
     this.service = new SandboxService(this.sandboxes, files, containers, pool, calls, deaths);
     this.#lifecycle = new ServerLifecycle(
-      reconciler,
+      this.reconciler,
       deaths,
       pool,
       connections,
@@ -175,9 +192,15 @@ export class SandboxServer {
       this.sandboxes,
     );
     this.service.onLost((session, reason) => this.lost.push([session, reason]));
-    await this.#lifecycle.beforeLead();
+    await this.#lifecycle.onWork();
+    if (lease.isHeld) await this.lead();
     // As the product listens only now.
     this.listener = listener;
+  }
+
+  /** Begins to lead, after it has worked for its own sessions. */
+  async lead(): Promise<void> {
+    await this.#lifecycle.beforeLead();
   }
 
   #storage(config: Config): StorageCalls {

@@ -1,11 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { followHost, type ContainerHost, type HostFollower, type Seen } from '@belay/containers';
-import { errorFrom } from '@belay/protocol';
 import { ContainerDials } from '../../containers/container-dials.js';
-import { EventLog } from '../../logs/event-log.js';
+import { serverId } from '../../server-id.js';
 import { MachineHosts, type SandboxHost } from '../machines/machine-hosts.js';
 import { Sandbox } from './sandbox.js';
 import { SandboxContainers } from './sandbox-containers.js';
+import { SandboxOwners, type OwnersNow } from './sandbox-owners.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
 import { Sandboxes } from './sandboxes.js';
 
@@ -18,49 +18,50 @@ export interface Findings {
 }
 
 /**
- * Keeps the server’s state in sync with the hosts of its containers, its own and those of joined machines: adopts
- * sandboxes of an earlier server, removes unused containers and files, and detects exits. The check is repeated after a
- * host was away. What a machine reports concerns sandboxes on it alone: it is not trusted.
+ * Keeps the server’s state in sync with the hosts of its containers, its own and those of joined machines: adopts the
+ * sandboxes of its sessions, removes unused containers and files, and detects exits. The check is repeated after a host
+ * was away. What a machine reports concerns sandboxes on it alone: it is not trusted. What other servers have on the same
+ * engine is left alone while they are alive.
  */
 @Injectable()
 export class Reconciler {
   readonly #logger = new Logger(Reconciler.name);
   readonly #closing = new AbortController();
-  #following: Promise<void> | undefined;
-  #adopted = false;
+  /** Sandboxes that had their end here: what is left of them is not adopted again. */
+  readonly #ended = new Set<string>();
+  #following: { done: Promise<void>; stop: AbortController } | undefined;
+  #findings: Findings | undefined;
 
   constructor(
     private readonly hosts: MachineHosts,
     private readonly containers: SandboxContainers,
     private readonly records: SandboxRecords,
     private readonly sandboxes: Sandboxes,
-    private readonly log: EventLog,
+    private readonly owners: SandboxOwners,
     private readonly dials: ContainerDials,
-  ) {}
+  ) {
+    sandboxes.on('removed', ({ id }) => this.#ended.add(id));
+  }
 
   /**
-   * Resolves after the first check of this server’s own host, even if that does not respond; then follows all hosts until
-   * `close`.
+   * Resolves after the first check of this server’s own host, even if that does not respond; then follows it until
+   * `close`. Sandboxes on machines are for the server that leads: see `lead`.
    */
   async start(findings: Findings): Promise<void> {
-    await this.#adoptOnMachines();
-    const { promise: looked, resolve } = Promise.withResolvers<void>();
-    const { own } = this.hosts;
-    this.#following = this.#follow(own, {
-      synced: async (found) => {
-        await (this.#adopted ? this.#check(own, found, findings) : this.#adoptAll(found, findings));
-        resolve();
-      },
-      changed: (seen) => this.#handle(own, seen, findings),
-      away: (error) => {
-        this.#logger.warn(error.message);
-        resolve();
-      },
-      back: () => this.#logger.log(`${own.host.name} is back.`),
-    });
-    await looked;
+    this.#findings = findings;
+    await this.lookAgain();
+  }
+
+  /** Like `start`, again for a server that has worked before; from then on, it follows the hosts of machines, too. */
+  async lead(findings: Findings): Promise<void> {
+    this.#findings = findings;
+    const records = await this.records.all();
+    const owners = await this.owners.look();
+    for (const record of await this.#validRecords(records, owners))
+      if (owners.isOurs(record.session)) await this.#adoptOnMachine(record);
+    await this.lookAgain();
     this.hosts.onAdded((on) => {
-      void this.#follow(on, {
+      void this.#follow(on, this.#closing.signal, {
         synced: async (found) => {
           await this.#check(on, found, findings);
           this.hosts.setChecked(on, true);
@@ -75,14 +76,62 @@ export class Reconciler {
     });
   }
 
+  /** Checks this server’s own host anew: another server has ended that used it. Resolves like `start`, whose call it needs. */
+  async lookAgain(): Promise<void> {
+    const { own } = this.hosts;
+    const findings = this.#findings;
+    if (!findings) return;
+    const before = this.#following;
+    const { promise: looked, resolve } = Promise.withResolvers<void>();
+    const stop = new AbortController();
+    before?.stop.abort();
+    const follow = async (): Promise<void> => {
+      await before?.done;
+      await this.#follow(own, stop.signal, {
+        synced: async (found) => {
+          await this.#check(own, found, findings);
+          resolve();
+        },
+        changed: (seen) => this.#handle(own, seen, findings),
+        away: (error) => {
+          this.#logger.warn(error.message);
+          resolve();
+        },
+        back: () => this.#logger.log(`${own.host.name} is back.`),
+      });
+      resolve();
+    };
+    this.#following = { done: follow(), stop };
+    await looked;
+  }
+
+  /**
+   * Takes over the sandbox of a session that this server has become the owner of. Does nothing without one that it can
+   * use; throws `unavailable` when the host cannot be asked, and then does so once the host is back.
+   */
+  async adopt(session: string): Promise<void> {
+    const record = await this.records.find(session);
+    if (!record || !this.#findings || this.sandboxes.ofSession(session)) return;
+    if (!record.begun) return this.#undo(record);
+    if (record.machine !== undefined) return this.#adoptOnMachine(record);
+    if (this.#ended.has(record.sandbox) || !(await this.owners.isCurrent(record))) return;
+    const { state } = await this.hosts.own.host.look(record.sandbox);
+    if (state !== 'gone')
+      await this.#takeOver({ id: record.sandbox, state }, record, this.#findings);
+  }
+
   /** Waits for no machine: one that does not respond would delay the end of the server. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#following;
+    await this.#following?.done;
   }
 
-  #follow({ host, signal }: SandboxHost, follower: Omit<HostFollower, 'signal'>): Promise<void> {
-    const ends = AbortSignal.any([this.#closing.signal, signal]);
+  #follow(
+    { host, signal }: SandboxHost,
+    stop: AbortSignal,
+    follower: Omit<HostFollower, 'signal'>,
+  ): Promise<void> {
+    const ends = AbortSignal.any([this.#closing.signal, signal, stop]);
     return followHost(host, { ...follower, signal: ends });
   }
 
@@ -92,27 +141,52 @@ export class Reconciler {
     if (isOver && sandbox && !sandbox.isEnding) void findings.died(sandbox);
   }
 
-  /** They are not reported before their machine has connected. */
-  async #adoptOnMachines(): Promise<void> {
-    for (const record of await this.#validRecords()) {
-      const { sandbox: id, session, machine, token, running } = record;
-      const isRunning = machine !== undefined && (running || token !== undefined);
-      if (!isRunning || this.sandboxes.ofSession(session) || !(await this.#isCurrent(record)))
-        continue;
-      // Earlier versions gave a token to agents in containers, too.
-      const sandbox = this.sandboxes.add({
-        ...record,
-        id,
-        token: this.hosts.of(machine) ? undefined : token,
-      });
-      sandbox.adopt();
-      await this.containers.adopt(sandbox);
-    }
+  /** It is not reported before its machine has connected. */
+  async #adoptOnMachine(record: SandboxRecord): Promise<void> {
+    const { sandbox: id, session, machine, token, running } = record;
+    const isRunning = machine !== undefined && (running || token !== undefined);
+    if (!isRunning || !(await this.owners.isCurrent(record)) || this.sandboxes.ofSession(session))
+      return;
+    // Earlier versions gave a token to agents in containers, too.
+    const sandbox = this.sandboxes.add({
+      ...record,
+      id,
+      token: this.hosts.of(machine) ? undefined : token,
+    });
+    sandbox.adopt();
+    await this.containers.adopt(sandbox);
   }
 
-  /** Checks after a time without news: reports sandboxes that have exited, and removes unowned containers. */
+  /**
+   * Checks after a time without news: reports sandboxes that have exited, adopts those of earlier servers and removes
+   * what nobody needs.
+   */
   async #check(on: SandboxHost, found: readonly Seen[], findings: Findings): Promise<void> {
-    const { host, machine } = on;
+    await this.#reportEnds(on, found, findings);
+    const records = await this.records.all();
+    const owners = await this.owners.look();
+    for (const seen of found) {
+      if (this.#isUsed(on, seen.id)) continue;
+      const record = records.find(
+        ({ sandbox, machine }) => sandbox === seen.id && machine === on.machine,
+      );
+      const isCurrent = record !== undefined && (await this.owners.isCurrent(record));
+      const isKnown = on.machine !== undefined || this.#ended.has(seen.id);
+      if (isCurrent && !isKnown && owners.isOurs(record.session))
+        await this.#takeOver(seen, record, findings);
+      else if (this.#isLeft(seen, record && { ...record, isCurrent }, owners))
+        await on.host.remove(seen.id);
+    }
+    // Removes files of starts that failed in the host; containers being created may still use theirs.
+    const isFree = this.containers.busy === 0 || on.machine !== undefined;
+    if (isFree && owners.tidies) await this.#removeFiles(on.host);
+  }
+
+  async #reportEnds(
+    { host, machine }: SandboxHost,
+    found: readonly Seen[],
+    findings: Findings,
+  ): Promise<void> {
     const running = new Set(found.filter(({ state }) => state === 'running').map(({ id }) => id));
     for (const sandbox of this.sandboxes.all()) {
       // A sandbox that is being created may not run yet.
@@ -122,25 +196,22 @@ export class Reconciler {
       // It may have begun since they were listed.
       if ((await host.look(sandbox.id)).state !== 'running') await findings.died(sandbox);
     }
-    for (const { id } of found) if (!this.#isUsed(on, id)) await host.remove(id);
-    // Removes files of starts that failed in the host; containers being created may still use theirs.
-    if (this.containers.busy === 0 || machine !== undefined) await this.#removeFiles(host);
   }
 
-  /** The first check of this server’s own host: adopts or removes what an earlier server left. */
-  async #adoptAll(found: readonly Seen[], findings: Findings): Promise<void> {
-    const { own } = this.hosts;
-    const records = await this.#validRecords();
-    for (const seen of found) {
-      if (this.#isUsed(own, seen.id)) continue;
-      const record = records.find(
-        ({ sandbox, machine }) => sandbox === seen.id && machine === undefined,
-      );
-      if (record && (await this.#isCurrent(record))) await this.#takeOver(seen, record, findings);
-      else await own.host.remove(seen.id);
-    }
-    await this.#removeFiles(own.host);
-    this.#adopted = true;
+  /** Whether an unused container is of no use for other servers either, so that this one removes it. */
+  #isLeft(
+    { id, server }: Seen,
+    record: { session: string; isCurrent: boolean } | undefined,
+    owners: OwnersNow,
+  ): boolean {
+    if (this.#ended.has(id)) return true;
+    // A warm one, a program, or one of a start that is under way.
+    if (owners.isAlive(server)) return false;
+    if (record && owners.isOurs(record.session)) return true;
+    const owner = record && owners.other(record.session);
+    // Another server has it, or is about to take the session.
+    if (owner ? !this.owners.isElsewhere(owner) : record?.isCurrent) return false;
+    return owners.tidies || server === serverId;
   }
 
   /** The sandbox with this id, if it is on this host. */
@@ -154,16 +225,20 @@ export class Reconciler {
    * are of no use.
    */
   #isUsed(on: SandboxHost, id: string): boolean {
-    return this.#on(on, id) !== undefined || (on.machine === undefined && this.dials.has(id));
+    const isProgram = on.machine === undefined && this.dials.has(id) && !this.#ended.has(id);
+    return isProgram || this.#on(on, id) !== undefined;
   }
 
-  /** Records of existing sessions whose files are worth keeping; others are removed. */
-  async #validRecords(): Promise<SandboxRecord[]> {
+  /** Records of existing sessions whose files are worth keeping, and those of other servers; the rest is removed. */
+  async #validRecords(
+    records: readonly SandboxRecord[],
+    owners: OwnersNow,
+  ): Promise<SandboxRecord[]> {
     const valid: SandboxRecord[] = [];
-    for (const record of await this.records.all()) {
-      if (this.sandboxes.ofSession(record.session)) valid.push(record);
-      else if (record.begun && (await this.#epoch(record.session)) !== undefined)
-        valid.push(record);
+    for (const record of records) {
+      const { session, begun } = record;
+      if (this.sandboxes.ofSession(session) || !owners.isOurs(session)) valid.push(record);
+      else if (begun && (await this.owners.epoch(session)) !== undefined) valid.push(record);
       else await this.#undo(record);
     }
     return valid;
@@ -171,27 +246,19 @@ export class Reconciler {
 
   /** After a start that its server did not finish, a session has what it had before on another machine. */
   async #undo({ session, before }: SandboxRecord): Promise<void> {
-    const isKept = before && (await this.#epoch(session)) !== undefined;
+    const isKept = before && (await this.owners.epoch(session)) !== undefined;
     await (isKept ? this.records.write(before) : this.records.remove(session));
   }
 
-  async #isCurrent(record: SandboxRecord): Promise<boolean> {
-    return record.begun && (await this.#epoch(record.session)) === record.epoch;
-  }
-
-  async #epoch(session: string): Promise<number | undefined> {
-    try {
-      return await this.log.epoch(session);
-    } catch (error) {
-      if (errorFrom(error).code === 'not_found') return undefined;
-      throw error;
-    }
-  }
-
-  async #takeOver(seen: Seen, record: SandboxRecord, findings: Findings): Promise<void> {
-    const { sandbox: id, files, session, epoch, agent } = record;
+  async #takeOver(
+    { id, state }: Pick<Seen, 'id' | 'state'>,
+    { files, session, epoch, agent }: SandboxRecord,
+    findings: Findings,
+  ): Promise<void> {
     const options = { id, files, session, epoch, agent };
-    if (seen.state !== 'running') return findings.lost(new Sandbox(options), session);
+    if (state !== 'running') return findings.lost(new Sandbox(options), session);
+    // Another check may have done so meanwhile.
+    if (this.sandboxes.ofSession(session)) return;
     const sandbox = this.sandboxes.add(options);
     sandbox.adopt();
     await this.containers.adopt(sandbox);
@@ -200,8 +267,12 @@ export class Reconciler {
   async #removeFiles(host: ContainerHost): Promise<void> {
     // Listed first, because a sandbox is known before its files are created.
     const stored = await host.storedFiles();
-    const known = [...(await this.#validRecords()), ...this.sandboxes.all()];
-    const needed = new Set(known.map(({ files }) => files));
+    const records = await this.records.all();
+    const owners = await this.owners.look();
+    const valid = await this.#validRecords(records, owners);
+    const others = valid.filter(({ session }) => !owners.isOurs(session));
+    const known = [...valid, ...others.flatMap(({ before }) => before ?? [])];
+    const needed = new Set([...known, ...this.sandboxes.all()].map(({ files }) => files));
     for (const files of stored) if (!needed.has(files)) await host.removeFiles(files);
   }
 }

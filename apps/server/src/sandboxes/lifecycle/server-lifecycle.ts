@@ -1,5 +1,6 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import type { BeforeLead } from '../../storage/on-lead.js';
+import { lease } from '../../storage/lease.js';
+import type { BeforeLead, OnWork } from '../../storage/on-lead.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import { Machines } from '../machines/machines.js';
 import { DeathWatch } from './death-watch.js';
@@ -9,7 +10,7 @@ import { WarmPool } from './warm-pool.js';
 
 /** Sandboxes at the server’s start and shutdown; agents keep working in between. */
 @Injectable()
-export class ServerLifecycle implements BeforeLead, BeforeApplicationShutdown {
+export class ServerLifecycle implements OnWork, BeforeLead, BeforeApplicationShutdown {
   readonly #logger = new Logger(ServerLifecycle.name);
 
   constructor(
@@ -21,8 +22,15 @@ export class ServerLifecycle implements BeforeLead, BeforeApplicationShutdown {
     private readonly sandboxes: Sandboxes,
   ) {}
 
-  async beforeLead(): Promise<void> {
+  /** The server that leads begins once it is the owner of what others left. */
+  async onWork(): Promise<void> {
+    if (lease.isHeld) return;
     await this.reconciler.start(this.deaths);
+    this.pool.refill();
+  }
+
+  async beforeLead(): Promise<void> {
+    await this.reconciler.lead(this.deaths);
     this.machines.open({ ended: (sandbox, reason) => void this.deaths.died(sandbox, reason) });
     for (const sandbox of this.sandboxes.all())
       if (sandbox.machine !== undefined) void this.deaths.watchLease(sandbox);

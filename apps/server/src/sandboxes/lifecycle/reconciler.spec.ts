@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { labels } from '@belay/containers';
+import { until } from '@belay/testing';
+import { lease } from '../../storage/lease.js';
+import type { LiveServer, LiveServers } from '../../storage/live-servers.js';
+import type { FakeContainer } from '../../testing/fake-engine.js';
+import { SandboxServer } from '../../testing/sandbox-server.js';
+
+/** Servers that share the engine and the database of this one. */
+class PlayedServers {
+  isShared = true;
+  readonly #others: LiveServer[] = [];
+
+  others = async () => [...this.#others];
+  otherIds = async () => new Set(this.#others.map(({ id }) => id));
+
+  join(id: string, more: Partial<LiveServer> = {}): void {
+    const load = { instance: null, sandboxes: 0, capacity: 1 };
+    this.#others.push({ id, address: '', key: '', leads: false, ...load, ...more });
+  }
+  end(): void {
+    this.#others.splice(0);
+  }
+}
+
+let server: SandboxServer;
+let servers: PlayedServers;
+beforeEach(async () => {
+  servers = new PlayedServers();
+  server = new SandboxServer();
+  server.servers = servers as unknown as LiveServers;
+  await server.open();
+});
+afterEach(async () => {
+  lease.hold();
+  await server.close();
+});
+
+const containers = () => [...server.engine.containers.values()];
+const volumes = () => [...server.engine.volumeNames];
+const sandboxOf = (session: string) => server.sandboxes.ofSession(session);
+
+/** From now on, all that is there was made by another server. */
+function isMadeBy(id: string, one: FakeContainer = server.engine.only()): void {
+  one.spec.Labels = { ...one.spec.Labels, [labels.server]: id };
+  for (const { Source, Type } of one.spec.HostConfig?.Mounts ?? [])
+    if (Type === 'volume')
+      server.engine.volumeLabelsOf.set(Source, { [labels.server]: id });
+}
+/** A session whose sandbox another server has, which is alive. */
+async function elsewhere(session = 'one', more: Partial<LiveServer> = {}): Promise<void> {
+  await server.startSession(session);
+  isMadeBy('other');
+  await server.stop();
+  servers.join('other', more);
+  await server.logs.log.handOver(session, 'other');
+}
+/** A container with files that no record names: a warm one, or one of a start that is under way. */
+async function unnamed(server_: string): Promise<void> {
+  const id = randomUUID();
+  const volume = (Target: string) => ({
+    Type: 'volume' as const,
+    Source: `belay-${id}-${Target}`,
+    Target: `/${Target}`,
+    VolumeOptions: { Labels: { [labels.server]: server_ } },
+  });
+  const made = await server.engine.create({
+    Labels: { [labels.sandbox]: id, [labels.server]: server_ },
+    HostConfig: { Mounts: [volume('workspace'), volume('state')] as never },
+  });
+  await server.engine.start(made);
+}
+/** The server of a session has ended, and this one takes it. */
+async function claim(session = 'one'): Promise<void> {
+  servers.end();
+  const { kysely } = server.logs.database;
+  await kysely.updateTable('session').set({ owner: 'dead' }).where('id', '=', session).execute();
+  const leads = lease.isHeld;
+  lease.hold();
+  await server.logs.log.claimLeft();
+  if (!leads) lease.standBy();
+}
+
+describe.each([
+  ['of a server that leads', true],
+  ['of one that does not', false],
+])('a check %s', (_, leads) => {
+  const begin = async () => {
+    if (!leads) lease.standBy();
+    await server.start();
+    await server.reconciler.lookAgain();
+  };
+
+  it('leaves the sandbox, the record and the files of another one’s session', async () => {
+    await elsewhere();
+    const record = await server.records.find('one');
+    await begin();
+    expect(sandboxOf('one')).toBeUndefined();
+    expect(containers()).toMatchObject([{ state: 'running' }]);
+    expect(volumes()).toHaveLength(2);
+    expect(await server.records.find('one')).toEqual(record);
+    expect(server.lost).toEqual([]);
+  });
+
+  it('leaves what another one has ready or is about to start', async () => {
+    await server.stop();
+    servers.join('other');
+    await unnamed('other');
+    await begin();
+    expect([containers().length, volumes().length]).toEqual([1, 2]);
+  });
+
+  it('leaves the record of a start that another one has not finished', async () => {
+    await elsewhere();
+    const record = (await server.records.find('one'))!;
+    await server.records.write({ ...record, begun: false });
+    await begin();
+    expect(await server.records.find('one')).toMatchObject({ begun: false });
+    expect([containers().length, volumes().length]).toEqual([1, 2]);
+  });
+
+  it('leaves the session of a server that has ended until it is claimed', async () => {
+    await elsewhere();
+    servers.end();
+    await begin();
+    expect(sandboxOf('one')).toBeUndefined();
+    expect(containers()).toHaveLength(1);
+    await claim();
+    await server.reconciler.adopt('one');
+    await until('it is adopted', () => server.service.state('one') === 'connected');
+    await server.reconciler.lookAgain();
+    expect([containers().length, server.lost]).toEqual([1, []]);
+  });
+
+  it('adopts the sandbox of a session that was claimed, once', async () => {
+    await elsewhere();
+    await begin();
+    await claim();
+    await Promise.all([
+      server.reconciler.lookAgain(),
+      server.reconciler.adopt('one'),
+      server.reconciler.adopt('one'),
+    ]);
+    await until('it is adopted', () => server.service.state('one') === 'connected');
+    expect(server.sandboxes.all()).toHaveLength(1);
+  });
+});
+
+it('leaves the sandbox that another one has adopted from one that has ended', async () => {
+  await elsewhere();
+  isMadeBy('dead');
+  await server.start();
+  expect([containers().length, volumes().length]).toEqual([1, 2]);
+});
+
+it('removes what a server has left that has ended', async () => {
+  await server.stop();
+  servers.join('other');
+  await unnamed('other');
+  await server.start();
+  servers.end();
+  await server.reconciler.lookAgain();
+  expect([containers(), volumes()]).toEqual([[], []]);
+});
+
+it('leaves that to the server that leads, where it uses the same engine', async () => {
+  await server.stop();
+  servers.join('leading', { leads: true });
+  await unnamed('dead');
+  lease.standBy();
+  await server.start();
+  expect([containers().length, volumes().length]).toEqual([1, 2]);
+  servers.end();
+  servers.join('leading', { leads: true, instance: 'another engine' });
+  await server.reconciler.lookAgain();
+  expect([containers(), volumes()]).toEqual([[], []]);
+});
+
+it('removes the container of a session that goes on at another engine, not its files', async () => {
+  await elsewhere('one', { instance: 'another engine' });
+  isMadeBy('dead');
+  await server.start();
+  expect([containers().length, volumes().length]).toEqual([0, 2]);
+});
+
+it('adopts when it begins to lead what it has left alone before', async () => {
+  await elsewhere();
+  lease.standBy();
+  await server.start();
+  expect(sandboxOf('one')).toBeUndefined();
+  lease.hold();
+  await claim();
+  await server.lead();
+  await until('it is adopted', () => server.service.state('one') === 'connected');
+});
+
+it('reports the session that was claimed of a container that has ended', async () => {
+  await elsewhere();
+  await server.start();
+  server.engine.kill(server.engine.only());
+  await claim();
+  await server.reconciler.adopt('one');
+  expect(server.lost).toEqual([['one', expect.stringMatching(/Its files are kept\.$/)]]);
+  expect([containers(), volumes().length]).toEqual([[], 2]);
+});
+
+it('does not adopt what the session has lost here', async () => {
+  await server.startSession('one');
+  const one = server.engine.only();
+  server.engine.fail('remove');
+  server.engine.kill(one);
+  await until('it is lost', () => server.lost.length === 1);
+  one.state = 'running';
+  await server.reconciler.lookAgain();
+  await until('it is removed', () => containers().length === 0);
+  expect(sandboxOf('one')).toBeUndefined();
+});
