@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { AppError, ownValue, requiredSecrets, type ActionPermissions } from '@belay/protocol';
 import { z } from 'zod';
@@ -21,6 +22,12 @@ export class ActionStore {
     this.folder = join(data, 'actions');
     this.#records = documents.open('actions', z.array(actionRecord), []);
     this.#secrets = documents.open('action-secrets', savedSecrets, {});
+  }
+
+  /** Calls the listener with the names of the actions that another server has changed, or their secrets. */
+  onRead(listener: (changed: readonly string[]) => void): void {
+    this.#records.onRead((before) => listener(changedNames(byName(before), byName(this.all))));
+    this.#secrets.onRead((before) => listener(changedNames(before, this.#secrets.value)));
   }
 
   /** The path of the archive with this hash. */
@@ -102,3 +109,13 @@ export class ActionStore {
 
 const without = <T>(record: Readonly<Record<string, T>>, key: string): Record<string, T> =>
   Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
+
+const byName = (records: readonly ActionRecord[]): Record<string, ActionRecord> =>
+  Object.fromEntries(records.map((record) => [record.name, record]));
+
+function changedNames(before: Record<string, unknown>, after: Record<string, unknown>): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter(
+    (name) => !isDeepStrictEqual(ownValue(before, name), ownValue(after, name)),
+  );
+}

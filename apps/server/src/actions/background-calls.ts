@@ -9,7 +9,8 @@ import {
   type StartedAction,
 } from '@belay/protocol';
 import { z } from 'zod';
-import type { OnLead } from '../storage/on-lead.js';
+import { lease } from '../storage/lease.js';
+import type { OnLead, OnWork } from '../storage/on-lead.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
@@ -36,11 +37,14 @@ interface BackgroundCall {
  * `background-result`. Running calls are recorded, so that none is forgotten when the server is killed.
  */
 @Injectable()
-export class BackgroundCalls implements OnLead, BeforeApplicationShutdown {
+export class BackgroundCalls implements OnWork, OnLead, BeforeApplicationShutdown {
   readonly #logger = new Logger(BackgroundCalls.name);
   readonly #document: Document<z.ZodArray<typeof begun>>;
   readonly #running = new Map<Begun, Promise<void>>();
   readonly #closing = new AbortController();
+  /** Those of earlier servers that are reported. */
+  readonly #lost: Begun[] = [];
+  #followsTaken = false;
 
   constructor(
     documents: Documents,
@@ -50,13 +54,35 @@ export class BackgroundCalls implements OnLead, BeforeApplicationShutdown {
     this.#document = documents.open('background-calls', z.array(begun), []);
   }
 
+  onWork(): void {
+    if (!lease.isHeld) this.#followTaken();
+  }
+
   /** Reports calls that an earlier server’s end interrupted as lost. */
-  onLead(): void {
-    const lost = new AppError(
-      'cancelled',
-      'The server was restarted during this call, so it may have taken effect. Check before you repeat it.',
-    );
-    for (const one of this.#document.value) void this.#write(one, { error: lost, seconds: 0 });
+  async onLead(): Promise<void> {
+    this.#followTaken();
+    for (const one of this.#document.value) {
+      const { session } = one;
+      const isOurs = this.log.isOwned(session) || !(await this.store.ownerOf(session));
+      if (isOurs) this.#reportLost(one);
+    }
+  }
+
+  #followTaken(): void {
+    if (this.#followsTaken) return;
+    this.#followsTaken = true;
+    this.log.onTaken((taken) => {
+      const sessions = new Set(taken.map(({ id }) => id));
+      for (const one of this.#document.value) if (sessions.has(one.session)) this.#reportLost(one);
+    });
+  }
+
+  /** Once for each call, and not for one that runs here. */
+  #reportLost(one: Begun): void {
+    const isSame = ({ session, id }: Begun): boolean => session === one.session && id === one.id;
+    if ([...this.#running.keys(), ...this.#lost].some(isSame)) return;
+    this.#lost.push(one);
+    void this.#write(one, { error: lostCall(), seconds: 0 });
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -134,6 +160,12 @@ export class BackgroundCalls implements OnLead, BeforeApplicationShutdown {
     );
   }
 }
+
+const lostCall = (): AppError =>
+  new AppError(
+    'cancelled',
+    'The server was restarted during this call, so it may have taken effect. Check before you repeat it.',
+  );
 
 type Ended = { seconds: number } & ({ output: ActionOutput } | { error: unknown });
 

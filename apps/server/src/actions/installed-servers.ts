@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type McpServer } from '@belay/protocol';
-import type { OnLead } from '../storage/on-lead.js';
+import type { OnWork } from '../storage/on-lead.js';
 import type { McpConfig } from '../mcp/mcp-config.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import type { ActionRecord } from './action-record.js';
@@ -8,14 +8,18 @@ import { ActionStore } from './action.store.js';
 
 /** Connects the MCP servers that are installed as actions, like those in the settings. */
 @Injectable()
-export class InstalledServers implements OnLead {
+export class InstalledServers implements OnWork {
   constructor(
     private readonly store: ActionStore,
     private readonly servers: McpServers,
   ) {}
 
-  onLead(): void {
+  /** Each server has its own connections, and follows what another one installs. */
+  onWork(): void {
     for (const { name, kind } of this.store.all) if (kind === 'mcp') void this.refresh(name);
+    this.store.onRead((changed) => {
+      for (const name of changed) void this.refresh(name);
+    });
   }
 
   /** Throws `conflict` when the settings have an MCP server of this name. */

@@ -101,11 +101,14 @@ export class WireCalls implements CallJudge {
     this.#kept.keep(reply, calls);
   }
 
-  /** Whether a question is about a call that was read in a reply. */
+  /** Whether a question is about a call that an earlier server has read in a reply. */
   async #isOfProgram(session: string, id: string): Promise<boolean> {
     if (id.startsWith(hostQuestionPrefix) || id.startsWith(userCallPrefix)) return false;
     const { events } = await this.store.ofCall(session, id);
-    return events.every(({ action, source }) => !isCall(action) || source === 'server');
+    const isEarlier = events.every(({ seq }) => this.log.isEarlier(session, seq));
+    return (
+      isEarlier && events.every(({ action, source }) => !isCall(action) || source === 'server')
+    );
   }
 
   /** Undefined for the programs of a session that Belay’s own agent works on. */

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { PrivateRepository } from '@belay/host';
+import { LiveServers } from '../storage/live-servers.js';
 import type { BeforeLead } from '../storage/on-lead.js';
 import { Config } from '../config.js';
 import { FreeSpace } from '../storage/free-space.js';
@@ -73,13 +74,18 @@ export class RepositoryFetcher implements BeforeLead {
   constructor(
     config: Config,
     private readonly smart: SmartHttp,
+    private readonly servers: LiveServers,
   ) {
     this.#folder = join(config.data, 'git');
     this.#space = new FreeSpace(config);
   }
 
-  /** Removes the remains of a server that was killed, before any fetch: clones begin again as the modules bootstrap. */
+  /**
+   * Removes the remains of a server that was killed, before any fetch: clones begin again afterwards. Others may fetch into
+   * the same folder, while there are any.
+   */
   async beforeLead(): Promise<void> {
+    if ((await this.servers.otherIds()).size > 0) return;
     await rm(this.#folder, { recursive: true, force: true });
   }
 

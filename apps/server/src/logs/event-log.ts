@@ -30,6 +30,8 @@ import { stalledEvent, Stalls } from './stalls.js';
 import { UserCalls, type UserCall } from './user-calls.js';
 import { writtenDraft } from './written-draft.js';
 
+type TakenListener = (sessions: readonly SessionSummary[]) => void;
+
 /** The log of every session, which nothing else appends to. Events are published after they are stored. */
 @Injectable()
 export class EventLog implements BeforeLead, OnApplicationShutdown {
@@ -42,6 +44,9 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
   readonly #listeners = new LogListeners();
   readonly #userCalls = new UserCalls();
   readonly #writer: LogWriter;
+  readonly #onTaken = new Set<TakenListener>();
+  /** The sessions that were taken as this server began to lead. */
+  #left: readonly string[] = [];
 
   constructor(
     private readonly store: SessionsStore,
@@ -58,7 +63,21 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
 
   /** Before anything is appended to them, this server becomes the owner of the sessions that others left. */
   async beforeLead(): Promise<void> {
-    await this.claimLeft();
+    this.#left = (await this.claimLeft()).map(({ id }) => id);
+  }
+
+  /** The sessions that this server became the owner of as it began to lead, and still is. */
+  takenToLead(): Promise<SessionSummary[]> {
+    const owned = this.#left.filter((session) => this.isOwned(session));
+    return Promise.all(owned.map((session) => this.summary(session)));
+  }
+
+  /**
+   * Calls the listener with sessions that this server has become the owner of, before it does anything for them; not with
+   * those that it creates.
+   */
+  onTaken(listener: TakenListener): void {
+    this.#onTaken.add(listener);
   }
 
   /** Becomes the owner of the sessions whose servers have ended, and returns them. */
@@ -73,7 +92,9 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
 
   #own(records: readonly SessionRecord[]): SessionSummary[] {
     for (const record of records) this.#fence.set(record);
-    return records.map((record) => this.#shown(record));
+    const taken = records.map((record) => this.#shown(record));
+    if (taken.length > 0) for (const listener of this.#onTaken) listener(taken);
+    return taken;
   }
 
   /** Gives a session to another server, which takes it with `claimHanded`: this one may append no more to it. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
@@ -13,7 +14,7 @@ import {
 } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
 import type { z } from 'zod';
-import type { OnLead } from '../storage/on-lead.js';
+import type { OnWork } from '../storage/on-lead.js';
 import { Config } from '../config.js';
 import { outgoingFetch } from '../egress/outgoing-fetch.js';
 import { McpPrograms } from '../programs/mcp-programs.js';
@@ -38,7 +39,7 @@ export interface SessionTools {
  * began with.
  */
 @Injectable()
-export class McpServers implements OnLead, OnApplicationShutdown {
+export class McpServers implements OnWork, OnApplicationShutdown {
   readonly #links = new Map<string, McpLink>();
   /** Servers that are installed as actions, by name. */
   readonly #installed = new Map<string, McpConfig>();
@@ -50,8 +51,16 @@ export class McpServers implements OnLead, OnApplicationShutdown {
     private readonly programs: McpPrograms,
   ) {}
 
-  onLead(): void {
+  /** Each server has its own connections, and follows what another one changes in the settings. */
+  onWork(): void {
     for (const config of this.store.all) void this.#link(config);
+    this.store.onRead((before) => {
+      const { all } = this.store;
+      for (const { name } of before)
+        if (!all.some((one) => one.name === name)) void this.#unlink(name);
+      for (const config of all)
+        if (!before.some((one) => isDeepStrictEqual(one, config))) void this.#link(config);
+    });
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -14,6 +14,11 @@ export class McpStore {
     this.#document = documents.open('mcp', z.array(mcpConfig), []);
   }
 
+  /** Calls the listener with the former servers whenever another server of the database has changed them. */
+  onRead(listener: (before: readonly McpConfig[]) => void): void {
+    this.#document.onRead(listener);
+  }
+
   get all(): readonly McpConfig[] {
     return this.#document.value;
   }

@@ -24,8 +24,8 @@ export class Lead implements OnApplicationBootstrap {
   }
 
   /**
-   * Calls every `onWork`, unless they were called before, then every `beforeLead` and then every `onLead` once, in the
-   * order of Nest’s own hooks. Rejects if one does: then this server cannot lead.
+   * Calls every `beforeLead`, every `onWork` that was not called before, and then every `onLead` once, in the order of
+   * Nest’s own hooks. Rejects if one does: then this server cannot lead.
    */
   begin(): Promise<void> {
     return (this.#begun ??= this.#begin());
@@ -34,8 +34,9 @@ export class Lead implements OnApplicationBootstrap {
   async #begin(): Promise<void> {
     // The last changes of the server before may not have been told yet.
     if (this.#stoodBy) await this.changes.readAll();
-    await this.#work();
+    await this.#works;
     for (const instance of this.#instances()) await instance?.beforeLead?.();
+    await this.#work();
     for (const instance of this.#instances()) await instance?.onLead?.();
   }
 

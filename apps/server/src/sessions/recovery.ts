@@ -48,9 +48,16 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     return this.sandboxes.state(session) !== 'none' || this.slots.has(session);
   }
 
-  /** Sessions with a running sandbox continue; for the others, the log records the loss. */
-  async adopt(summary: SessionSummary): Promise<void> {
+  /**
+   * Sessions with a running sandbox continue; for the others, the log records the loss. One that was handed over to start
+   * here begins at once.
+   */
+  async adopt(
+    summary: SessionSummary,
+    { isHanded = false, sendsWorkspace = false } = {},
+  ): Promise<void> {
     const { id, state } = summary;
+    if (isHanded && state === 'starting') return this.queue.add(id, { sendsWorkspace });
     if (isEnded(state)) {
       if (this.sandboxes.state(id) === 'none') return;
       this.slots.take(id);

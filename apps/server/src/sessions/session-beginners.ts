@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { NewSession, SessionSettings } from '@belay/protocol';
+import type { NewSession, SessionSettings, SessionSummary } from '@belay/protocol';
 import type { OnLead } from '../storage/on-lead.js';
 import { assertMayBegin, type Caller } from '../access/caller.js';
 import { assertMayNameHost } from '../access/assert-may-name-host.js';
@@ -16,11 +16,18 @@ export class SessionBeginners implements OnLead {
     private readonly pictures: AttachedPictures,
     private readonly restricted: RestrictedSessions,
     private readonly log: EventLog,
-  ) {}
+  ) {
+    // Others have created them.
+    log.onTaken((taken) => this.#restrict(taken));
+  }
 
   /** Before any request is answered. */
   async onLead(): Promise<void> {
-    for (const summary of await this.log.summaries()) this.restricted.add(summary.id, summary);
+    this.#restrict(await this.log.summaries());
+  }
+
+  #restrict(sessions: readonly SessionSummary[]): void {
+    for (const summary of sessions) this.restricted.add(summary.id, summary);
   }
 
   /** Throws `forbidden`, and `not_found` for a picture that the caller may not attach. */

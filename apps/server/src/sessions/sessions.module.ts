@@ -23,6 +23,7 @@ import { ForkFiles } from './fork-files.js';
 import { Forking } from './forking.js';
 import { IncomingWorkspaces } from './incoming-workspaces.js';
 import { Leftovers } from './leftovers.js';
+import { LoadReport } from './load-report.js';
 import { MachineDraining } from './machine-draining.js';
 import { MachineRemoval } from './machine-removal.js';
 import { LogSteps } from './log-steps.js';
@@ -34,6 +35,7 @@ import { NewSettings } from './new-settings.js';
 import { ComparisonStore } from './comparison.store.js';
 import { Comparisons } from './comparisons.js';
 import { SessionChecks } from './session-checks.js';
+import { SessionClaims } from './session-claims.js';
 import { SessionCreation } from './session-creation.js';
 import { SessionEnds } from './session-ends.js';
 import { SessionFiles } from './session-files.js';
@@ -84,9 +86,11 @@ import { WorkspaceStore } from './workspace.store.js';
     Recovery,
     Rewinding,
     SandboxSlots,
+    LoadReport,
     Search,
     NewSettings,
     SessionChecks,
+    SessionClaims,
     SessionCreation,
     SessionEnds,
     SessionFiles,
@@ -114,6 +118,7 @@ import { WorkspaceStore } from './workspace.store.js';
     Rewinding,
     Search,
     SessionChecks,
+    SessionClaims,
     SessionCreation,
     SessionFiles,
     SessionRemoval,

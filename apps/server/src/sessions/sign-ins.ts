@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AppError, errorFrom, isEnded, newEvent, type SessionAgent } from '@belay/protocol';
+import { lease } from '../storage/lease.js';
 import type { OnLead } from '../storage/on-lead.js';
 import { CallerEnds } from '../access/caller-ends.js';
 import { UsersStore } from '../access/users.store.js';
@@ -22,7 +23,10 @@ export class SignIns implements OnLead {
     private readonly users: UsersStore,
     ends: CallerEnds,
   ) {
-    ends.onLoss(() => void this.#removeOfNobody());
+    // All servers learn of it.
+    ends.onLoss(() => {
+      if (lease.isHeld) void this.#removeOfNobody();
+    });
   }
 
   /** Also those of users who were removed while the engine did not respond. */

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { ignoreError, isEnded, type SessionSummary } from '@belay/protocol';
-import type { OnLead } from '../storage/on-lead.js';
+import { lease } from '../storage/lease.js';
+import type { OnLead, OnWork } from '../storage/on-lead.js';
 import { WireCalls } from '../agents/wire-calls.js';
 import { EventLog } from '../logs/event-log.js';
 import { Deadlines } from '../models/deadlines.js';
@@ -11,9 +12,19 @@ import { isUnchecked, SessionChecks } from './session-checks.js';
 /** How often sessions that need no server are looked for, in milliseconds. */
 const releaseMs = 60_000;
 
-/** What this server does for the sessions that it takes over from one that has ended, before and while it works on them. */
+export interface TakeOptions {
+  /** The sessions that another server has handed over to this one, which may go on there at once. */
+  isHanded?: boolean;
+  /** Those whose clients still send their files. */
+  sending?: ReadonlySet<string>;
+}
+
+/**
+ * What this server does for the sessions that it takes over from one that has ended, or gets from another one, before and
+ * while it works on them.
+ */
 @Injectable()
-export class Takeovers implements OnLead, OnModuleDestroy {
+export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
   readonly #logger = new Logger(Takeovers.name);
   #releasing: NodeJS.Timeout | undefined;
   #closing = false;
@@ -27,21 +38,56 @@ export class Takeovers implements OnLead, OnModuleDestroy {
     private readonly checks: SessionChecks,
   ) {}
 
+  /** A server that does not lead has no sessions yet whose programs would have to wait. */
+  onWork(): void {
+    if (!lease.isHeld) this.#begin();
+  }
+
   async onLead(): Promise<void> {
-    const taken = await this.log.owned();
+    const taken = await this.log.takenToLead();
+    await this.#settle(taken);
+    // Until then, no program of an agent is answered.
+    this.#begin();
+    void this.#adopt(taken).then(() => this.#release());
+  }
+
+  /** Goes on with sessions that this server has become the owner of. Resolves when it is known how; never rejects. */
+  async take(taken: readonly SessionSummary[], options: TakeOptions = {}): Promise<void> {
+    await this.#settle(taken);
+    await this.#adopt(taken, options);
+  }
+
+  /** Whether a session has a sandbox here, so that it was taken before. */
+  has(session: string): boolean {
+    return this.recovery.hasSandbox(session);
+  }
+
+  #begin(): void {
+    this.gateway.decideBy(this.calls);
+    this.#releasing ??= setInterval(() => void this.#release(), releaseMs).unref();
+  }
+
+  /** What was under way at the server before has ended. */
+  async #settle(taken: readonly SessionSummary[]): Promise<void> {
     for (const session of taken) {
       await this.gateway.settleOpen(session);
       await this.calls.rejectOpen(session);
       this.deadlines.schedule(session);
     }
-    // Until then, no program of an agent is answered.
-    this.gateway.decideBy(this.calls);
-    const adopted = taken.map((session) =>
-      this.recovery.adopt(session).catch((error: unknown) => this.#logger.error(error)),
-    );
+  }
+
+  async #adopt(
+    taken: readonly SessionSummary[],
+    { isHanded = false, sending = new Set() }: TakeOptions = {},
+  ): Promise<void> {
+    const adopted = taken.map((session) => {
+      const sendsWorkspace = sending.has(session.id);
+      return this.recovery
+        .adopt(session, { isHanded, sendsWorkspace })
+        .catch((error: unknown) => this.#logger.error(error));
+    });
     void this.#repeatChecks(taken);
-    void Promise.all(adopted).then(() => this.#release());
-    this.#releasing = setInterval(() => void this.#release(), releaseMs).unref();
+    await Promise.all(adopted);
   }
 
   onModuleDestroy(): void {

@@ -1,8 +1,8 @@
 /** Implemented by providers that need something running for the sessions of this server, whether or not it leads. */
 export interface OnWork {
   /**
-   * Called once on each server of a database, before it has sessions; on one that leads from its start before every
-   * `beforeLead`.
+   * Called once on each server of a database, before it has sessions; on one that leads from its start between `beforeLead`
+   * and `onLead`.
    */
   onWork(): Promise<void> | void;
 }

@@ -20,6 +20,12 @@ import { writeWhole, type WriteOptions } from './write-whole.js';
 /** The SDK repeats a request that failed if its content is in memory, where larger ones would take too much of it. */
 const maxRepeated = 4 * 2 ** 20;
 
+/** A folder of this machine, and the ids of the other servers that are alive. */
+interface Spool {
+  folder: string;
+  others(): Promise<ReadonlySet<string>>;
+}
+
 /** Objects in a bucket of S3, or of another server with its API, below a prefix. */
 export class S3Objects implements ObjectStore, BeforeLead {
   readonly #prefix: string;
@@ -27,7 +33,7 @@ export class S3Objects implements ObjectStore, BeforeLead {
   private constructor(
     private readonly config: S3Config,
     private readonly bucket: S3Bucket,
-    private readonly spool: string,
+    private readonly spool: Spool,
   ) {
     this.#prefix = config.prefix === '' ? '' : `${config.prefix}/`;
   }
@@ -36,7 +42,7 @@ export class S3Objects implements ObjectStore, BeforeLead {
    * Stores an object and deletes it again. Throws `unavailable` with a sentence when the bucket, its server or the key
    * does not allow that. `spool` is a folder of its own, where streams wait until their length is known.
    */
-  static async open(config: S3Config, spool: string): Promise<S3Objects> {
+  static async open(config: S3Config, spool: Spool): Promise<S3Objects> {
     // In a file of its own: a server without it does not load the SDK.
     const { S3Bucket: Bucket } = await import('./s3-bucket.js');
     const objects = new S3Objects(config, new Bucket(config), spool);
@@ -47,9 +53,10 @@ export class S3Objects implements ObjectStore, BeforeLead {
     return objects;
   }
 
-  /** Removes what a killed server left. */
+  /** Removes what a killed server left, unless others may write to the same folder. */
   async beforeLead(): Promise<void> {
-    await rm(this.spool, { recursive: true, force: true });
+    const { folder, others } = this.spool;
+    if ((await others()).size === 0) await rm(folder, { recursive: true, force: true });
   }
 
   async put(
@@ -62,7 +69,7 @@ export class S3Objects implements ObjectStore, BeforeLead {
     if (!(content instanceof Readable) && !options.through)
       return this.#try(() => this.bucket.put(at, content, { bytes: content.byteLength, signal }));
     // One request stores it, completely or not at all. It begins with the length.
-    const path = join(this.spool, randomUUID());
+    const path = join(this.spool.folder, randomUUID());
     try {
       const stream = content instanceof Readable ? content : Readable.from([content]);
       await writeWhole(path, stream, options);

@@ -14,7 +14,7 @@ import { openObjects } from './open-objects.js';
   providers: [
     { provide: Config, useFactory: () => new Config() },
     Database,
-    { provide: ObjectStore, useFactory: openObjects, inject: [Config] },
+    { provide: ObjectStore, useFactory: openObjects, inject: [Config, LiveServers] },
     ColdChanges,
     LiveServers,
     {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { isEnded, NewestMap, type Event } from '@belay/protocol';
+import { isEnded, NewestMap, type Event, type SessionSummary } from '@belay/protocol';
 import type { EventLog } from '../logs/event-log.js';
 import type { SessionsStore } from '../logs/sessions.store.js';
 import type { FinishedSpan } from './finished-span.js';
@@ -20,7 +20,7 @@ type Listener = (span: FinishedSpan) => void;
 export class LogSpans {
   readonly #logger = new Logger(LogSpans.name);
   readonly #sessions = new NewestMap<string, SessionSpans>(mostSessions);
-  /** Sessions that were at work when this process began, until their next event. */
+  /** Sessions that were at work when this process began, or took them, until their next event. */
   readonly #earlier = new Set<string>();
   /** New events of the sessions whose logs are being read. */
   readonly #reading = new Map<string, { events: Event[]; done: Promise<void> }>();
@@ -31,10 +31,11 @@ export class LogSpans {
 
   /** Create it before anything appends to a log. */
   constructor(
-    private readonly log: Pick<EventLog, 'summaries' | 'subscribeAll' | 'read'>,
+    private readonly log: Pick<EventLog, 'summaries' | 'subscribeAll' | 'onTaken' | 'read'>,
     private readonly store: Pick<SessionsStore, 'latest'>,
     private readonly options: { content: boolean },
   ) {
+    log.onTaken((sessions) => this.#taken(sessions));
     this.#unsubscribe = log.subscribeAll((session, events) => {
       if (this.#early) this.#early.push([session, events]);
       else this.#take(session, events);
@@ -56,6 +57,14 @@ export class LogSpans {
   async stop(): Promise<void> {
     this.#unsubscribe();
     await Promise.all([...this.#reading.values()].map(({ done }) => done));
+  }
+
+  /** Other servers have written to their logs since this one did. */
+  #taken(sessions: readonly SessionSummary[]): void {
+    for (const { id, state } of sessions) {
+      this.#sessions.delete(id);
+      if (!isEnded(state)) this.#earlier.add(id);
+    }
   }
 
   #take(session: string, events: readonly Event[]): void {

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { belayVersion } from '@belay/protocol';
-import type { OnLead } from '../storage/on-lead.js';
+import type { OnWork } from '../storage/on-lead.js';
 import { DashboardGateway } from '../api/dashboard/dashboard.gateway.js';
 import { AutomationCounts } from '../automations/automation-counts.js';
 import { Config } from '../config.js';
@@ -16,7 +16,7 @@ const flushMs = 2_000;
 
 /** Metrics and traces for OpenTelemetry; nothing is loaded or followed unless one of them is on. */
 @Injectable()
-export class Telemetry implements OnLead, OnApplicationShutdown {
+export class Telemetry implements OnWork, OnApplicationShutdown {
   readonly #logger = new Logger(Telemetry.name);
   readonly #spans: LogSpans | undefined;
   #stop: (() => Promise<void>) | undefined;
@@ -33,7 +33,7 @@ export class Telemetry implements OnLead, OnApplicationShutdown {
     if (traces || metrics) this.#spans = new LogSpans(log, store, config.telemetry);
   }
 
-  async onLead(): Promise<void> {
+  async onWork(): Promise<void> {
     const spans = this.#spans;
     if (!spans) return;
     const { traces, metrics } = this.config.telemetry;

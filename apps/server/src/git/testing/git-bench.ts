@@ -19,7 +19,9 @@ export class GitBench {
   readonly resolver = new Resolver();
   readonly http = new GitHttp(this.config, this.resolver);
   readonly smart = new SmartHttp(this.http);
-  readonly fetcher = new RepositoryFetcher(this.config, this.smart);
+  readonly fetcher = new RepositoryFetcher(this.config, this.smart, {
+    otherIds: () => Promise.resolve(new Set()),
+  } as never);
   hosts!: GitHosts;
   readonly #database = new Database(this.config);
 

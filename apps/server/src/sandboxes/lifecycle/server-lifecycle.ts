@@ -5,6 +5,7 @@ import { SandboxConnections } from '../connection/sandbox-connections.js';
 import { Machines } from '../machines/machines.js';
 import { DeathWatch } from './death-watch.js';
 import { Reconciler } from './reconciler.js';
+import type { Sandbox } from './sandbox.js';
 import { Sandboxes } from './sandboxes.js';
 import { WarmPool } from './warm-pool.js';
 
@@ -22,7 +23,7 @@ export class ServerLifecycle implements OnWork, BeforeLead, BeforeApplicationShu
     private readonly sandboxes: Sandboxes,
   ) {}
 
-  /** The server that leads begins once it is the owner of what others left. */
+  /** One that leads from its start has begun with `beforeLead`. */
   async onWork(): Promise<void> {
     if (lease.isHeld) return;
     await this.reconciler.start(this.deaths);
@@ -32,8 +33,12 @@ export class ServerLifecycle implements OnWork, BeforeLead, BeforeApplicationShu
   async beforeLead(): Promise<void> {
     await this.reconciler.lead(this.deaths);
     this.machines.open({ ended: (sandbox, reason) => void this.deaths.died(sandbox, reason) });
-    for (const sandbox of this.sandboxes.all())
+    const watch = (sandbox: Sandbox): void => {
       if (sandbox.machine !== undefined) void this.deaths.watchLease(sandbox);
+    };
+    for (const sandbox of this.sandboxes.all()) watch(sandbox);
+    // Of sessions that are taken over later.
+    this.sandboxes.on('awaited', watch);
     this.pool.refill();
   }
 

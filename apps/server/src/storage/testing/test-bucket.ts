@@ -28,7 +28,10 @@ export class TestBucket {
   }
 
   async open(config = this.fresh()): Promise<S3Objects> {
-    const objects = await S3Objects.open(config, join(this.folder, 'spool'));
+    const objects = await S3Objects.open(config, {
+      folder: join(this.folder, 'spool'),
+      others: () => Promise.resolve(new Set<string>()),
+    });
     this.#opened.push(objects);
     return objects;
   }

@@ -1,0 +1,125 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { errorFrom, ignoreError, type SessionSummary } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
+import { EventLog } from '../logs/event-log.js';
+import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
+import { LiveServers } from '../storage/live-servers.js';
+import type { OnLead, OnWork } from '../storage/on-lead.js';
+import { Takeovers, type TakeOptions } from './takeovers.js';
+import { WorkspaceStore } from './workspace.store.js';
+
+/** How often sessions are looked for that were handed over to this server, in milliseconds. */
+const handedMs = 500;
+/** How often it is looked which servers have ended, in milliseconds. */
+const endedMs = 1_000;
+
+/**
+ * Takes sessions while this server works, where several share a database: those that others hand over to it, and as the
+ * one that leads those of servers that have ended.
+ */
+@Injectable()
+export class SessionClaims implements OnWork, OnLead, OnModuleDestroy {
+  readonly #logger = new Logger(SessionClaims.name);
+  readonly #turns = new Mutex();
+  readonly #timers: NodeJS.Timeout[] = [];
+  /** The other servers that were alive at the last look. */
+  #others: ReadonlySet<string> = new Set();
+  #leads = false;
+  #closing = false;
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly servers: LiveServers,
+    private readonly reconciler: Reconciler,
+    private readonly takeovers: Takeovers,
+    private readonly workspaces: WorkspaceStore,
+  ) {}
+
+  onWork(): void {
+    if (!this.servers.isShared) return;
+    this.#repeat(handedMs, () => this.takeHanded());
+    this.#repeat(endedMs, () => this.takeLeft());
+  }
+
+  /** What was left before this is taken over by then. */
+  onLead(): void {
+    this.#leads = true;
+  }
+
+  onModuleDestroy(): void {
+    this.#closing = true;
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /**
+   * Takes the sessions that other servers have handed over to this one. Resolves when they go on here; rejects with
+   * `unavailable` while the database cannot be used.
+   */
+  async takeHanded(): Promise<void> {
+    await this.#turns.runExclusive(async () => {
+      if (this.#closing) return;
+      const claimed = await this.log.claimHanded();
+      // Some may be here: after an append that failed, a session is claimed anew.
+      const taken = claimed.filter(({ id }) => !this.takeovers.has(id));
+      if (taken.length > 0)
+        await this.#take(taken, { isHanded: true, sending: await this.#sending(taken) });
+    });
+  }
+
+  /**
+   * Takes the sessions of servers that have ended, if this server leads, and lets the Reconciler look at what else such a
+   * server has left on the same engine. Rejects like `takeHanded`.
+   */
+  async takeLeft(): Promise<void> {
+    await this.#turns.runExclusive(async () => {
+      if (this.#closing) return;
+      const before = this.#others;
+      this.#others = await this.servers.otherIds();
+      const taken = this.#leads ? await this.log.claimLeft() : [];
+      if (taken.length > 0) {
+        this.#logger.log(`This server takes over ${taken.length} sessions of one that has ended.`);
+        await this.#take(taken);
+      }
+      const hasEnded = [...before].some((id) => !this.#others.has(id));
+      if (hasEnded) void this.reconciler.lookAgain();
+    });
+  }
+
+  /** Does not wait until hosts respond, which would delay others: `Recovery` does. */
+  async #take(taken: readonly SessionSummary[], options: TakeOptions = {}): Promise<void> {
+    // Their sandboxes are known before anybody looks for them.
+    await Promise.all(
+      taken.map(({ id }) =>
+        this.reconciler
+          .adopt(id)
+          .catch((error: unknown) => this.#logger.warn(errorFrom(error).message)),
+      ),
+    );
+    void this.takeovers.take(taken, options);
+  }
+
+  async #sending(taken: readonly SessionSummary[]): Promise<ReadonlySet<string>> {
+    const sending = new Set<string>();
+    for (const { id, state } of taken) {
+      if (state !== 'starting') continue;
+      const awaits = await this.workspaces
+        .awaits(id, await this.log.settings(id))
+        .catch(ignoreError('its start says what is wrong with its files'));
+      if (awaits) sending.add(id);
+    }
+    return sending;
+  }
+
+  /** A look that takes longer is not repeated meanwhile; one that fails is. */
+  #repeat(everyMs: number, look: () => Promise<void>): void {
+    let isLooking = false;
+    const timer = setInterval(() => {
+      if (isLooking) return;
+      isLooking = true;
+      void look()
+        .catch(ignoreError('it is tried again'))
+        .finally(() => (isLooking = false));
+    }, everyMs);
+    this.#timers.push(timer.unref());
+  }
+}
