@@ -1,23 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import {
-  eventArgs,
-  eventBounds,
-  excerpt,
-  faultOf,
-  isCall,
-  jsonFault,
-  type Event,
-  type EventAction,
-} from '@belay/protocol';
+import { isCall, type Event, type EventAction } from '@belay/protocol';
 import { sql, type Selectable } from 'kysely';
-import type { z } from 'zod';
 import { blobsIn, copyBlobUses, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
-import type { DatabaseConnection, EventTable, SessionTable } from '../storage/database-schema.js';
+import type { DatabaseConnection, SessionTable } from '../storage/database-schema.js';
 import { lease } from '../storage/lease.js';
 import { sinceWhenAlive } from '../storage/live-servers.js';
 import { serverId } from '../server-id.js';
 import { pageEnd } from './chained-rows.js';
+import { eventOfRow } from './event-of-row.js';
 import { removeTexts } from './event-text.js';
 import { noteHeads } from './note-heads.js';
 import { columnsOf, sessionRecord, type SessionRecord } from './session-record.js';
@@ -195,7 +186,7 @@ export class SessionsStore {
       .where('seq', '>', after)
       .$if(last !== undefined, (query) => query.where('seq', '<=', last ?? 0))
       .execute();
-    return rows.map(eventOf);
+    return rows.map(eventOfRow);
   }
 
   /** The approximate size of a session’s log. */
@@ -211,7 +202,7 @@ export class SessionsStore {
   /** The events of one call, and the epoch of the agent that began it; null for a user’s call. */
   async ofCall(session: string, call: string): Promise<{ events: Event[]; epoch: number | null }> {
     const found = this.#ofSession(session).where('call', '=', call);
-    const events = (await found.execute()).map(eventOf);
+    const events = (await found.execute()).map(eventOfRow);
     const begun = events.find(({ action }) => isCall(action));
     if (!begun) return { events, epoch: null };
     const row = await this.database.kysely
@@ -250,7 +241,7 @@ export class SessionsStore {
       .$if(to !== undefined, (query) => query.where('seq', '<=', to ?? 0))
       .where('action', 'in', actions)
       .execute();
-    return rows.map(eventOf);
+    return rows.map(eventOfRow);
   }
 
   /** Whether the latest call of this action before an event was unfinished then, without a new start since. */
@@ -296,7 +287,7 @@ export class SessionsStore {
       .where('seq', '>', after)
       .limit(1)
       .executeTakeFirst();
-    return row && eventOf(row);
+    return row && eventOfRow(row);
   }
 
   /** The last event of one action, up to and including number `before` if given. */
@@ -307,7 +298,7 @@ export class SessionsStore {
       .orderBy('seq', 'desc')
       .limit(1)
       .executeTakeFirst();
-    return row && eventOf(row);
+    return row && eventOfRow(row);
   }
 
   #ofAction(session: string, action: string) {
@@ -339,41 +330,3 @@ export class SessionsStore {
     return releaseBlobs(connection, session);
   }
 }
-
-type EventRow = Pick<
-  Selectable<EventTable>,
-  'seq' | 'time' | 'source' | 'action' | 'args' | 'message' | 'call'
->;
-
-/** An unreadable event is replaced by one that says so, because other events depend on its number. */
-function eventOf({ call, args, ...row }: EventRow): Event {
-  const id = call === null ? {} : { id: call };
-  try {
-    const read = JSON.parse(args) as Record<string, unknown>;
-    const fault = faultIn(row.action, read);
-    if (fault === undefined) return { ...row, args: read, ...id } as Event;
-    return unreadable(row, fault);
-  } catch {
-    return unreadable(row, 'it is not JSON');
-  }
-}
-
-function unreadable({ seq, time, action }: Omit<EventRow, 'args' | 'call'>, why: string): Event {
-  const fault = `The event ${excerpt(action, 100)} cannot be read: ${why}.`;
-  return { seq, time, source: 'server', action: 'unreadable', args: { fault }, message: fault };
-}
-
-/** Older versions stored larger events than are allowed today, so only shape and depth are checked. */
-function faultIn(action: string, args: unknown): string | undefined {
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return 'it has no fields';
-  const fault = jsonFault(args, anyLength);
-  if (fault !== undefined) return `it ${fault}`;
-  if (!Object.hasOwn(eventArgs, action)) return undefined;
-  const { error } = eventArgs[action as EventAction].safeParse(args);
-  return error && !isTooLarge(error) ? faultOf(error) : undefined;
-}
-
-const anyLength = { ...eventBounds, characters: Infinity, values: Infinity };
-
-const isTooLarge = ({ issues }: z.ZodError): boolean =>
-  issues.every(({ code }) => code === 'too_big');
