@@ -2,14 +2,18 @@ import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { ColdChanges } from '../storage/cold-changes.js';
 import { lease } from '../storage/lease.js';
-import type { BeforeLead, OnLead } from '../storage/on-lead.js';
+import type { BeforeLead, OnLead, OnWork } from '../storage/on-lead.js';
 import { Lead } from './lead.js';
 
 const done: string[] = [];
-const work = ['what others rely on', 'what is below', 'what is above'];
+const lead = ['what others rely on', 'what each does', 'what is below', 'what is above'];
 
 @Injectable()
-class Below implements OnLead {
+class Below implements OnWork, OnLead {
+  async onWork(): Promise<void> {
+    await Promise.resolve();
+    done.push('what each does');
+  }
   async onLead(): Promise<void> {
     await Promise.resolve();
     done.push('what is below');
@@ -46,15 +50,16 @@ afterEach(() => lease.hold());
 
 it('does the work of the only server when that starts, what is imported first', async () => {
   await started();
-  expect(done).toEqual(['the start', ...work]);
+  expect(done).toEqual(['the start', ...lead]);
 });
 
 it('does it once, when the server that stood by leads, with all that others have changed', async () => {
   lease.standBy();
-  const lead = await started();
-  expect(done).toEqual(['the start']);
+  const server = await started();
+  expect(done).toEqual(['the start', 'what each does']);
   expect(() => lease.assertHeld()).toThrow('Another server');
   lease.hold();
-  await Promise.all([lead.begin(), lead.begin()]);
-  expect(done.slice(1)).toEqual(['the changes of others', ...work]);
+  await Promise.all([server.begin(), server.begin()]);
+  const rest = lead.filter((one) => one !== 'what each does');
+  expect(done.slice(2)).toEqual(['the changes of others', ...rest]);
 });

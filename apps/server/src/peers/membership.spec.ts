@@ -2,7 +2,10 @@ import { newEvent } from '@belay/protocol';
 import { itLong, PostgresCluster, until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../storage/database-schema.js';
+import { Config } from '../config.js';
 import { lease } from '../storage/lease.js';
+import { LiveServers } from '../storage/live-servers.js';
+import { ownLoad } from '../storage/server-load.js';
 import { connectionName, postgres } from '../storage/postgres.js';
 import { TestLogs } from '../testing/logs.js';
 import { Membership } from './membership.js';
@@ -48,6 +51,8 @@ describe('of the servers of one database', () => {
     await rows.take();
     await logs.database.kysely.updateTable('server').set({ beat: 0 }).execute();
   }
+  const shared = () =>
+    new Config({ DATABASE_URL: logs.config.databaseUrl, BELAY_PEER_URL: 'tcp://127.0.0.1:1' });
   const holder = async () => (await row('who asks').holder())?.id;
   const pause = () =>
     newEvent('server', 'state', { args: { state: 'paused', reason: null }, message: 'Paused.' });
@@ -86,6 +91,23 @@ describe('of the servers of one database', () => {
     await again.membership.turn();
     await until('the first one notices', () => alone.suspended.length > 0);
     expect(alone.suspended[0]).toBe('Another server has its place.');
+  });
+
+  it('each tells the others its load with its beats', async () => {
+    const servers = new LiveServers(logs.database, shared());
+    const second = await join(row('second'));
+    await second.membership.turn();
+    const loads = async () =>
+      (await servers.others()).map(({ sandboxes, leads }) => [sandboxes, leads]);
+    expect(await loads()).toEqual([[0, true]]);
+    ownLoad.reportBy(() => ({ instance: 'engine', sandboxes: 3, capacity: 8 }));
+    await until('it is told', async () => (await loads())[0]?.[0] === 3);
+    expect(await servers.others()).toMatchObject([
+      { id: 'second', instance: 'engine', capacity: 8 },
+    ]);
+    await row('third').add();
+    expect((await loads()).map(([, leads]) => leads).toSorted()).toEqual([false, true]);
+    ownLoad.reportBy(() => ({ instance: null, sandboxes: 0, capacity: 0 }));
   });
 
   it('none has other files than those that are alive', async () => {

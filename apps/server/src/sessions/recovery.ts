@@ -57,7 +57,6 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     { isHanded = false, sendsWorkspace = false } = {},
   ): Promise<void> {
     const { id, state } = summary;
-    if (isHanded && state === 'starting') return this.queue.add(id, { sendsWorkspace });
     if (isEnded(state)) {
       if (this.sandboxes.state(id) === 'none') return;
       this.slots.take(id);
@@ -66,6 +65,8 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
       else if (!isUnchecked(summary)) this.slots.linger(id);
       return;
     }
+    const isNew = isHanded && (state === 'starting' || (await this.log.epoch(id)) === 0);
+    if (isNew) return this.queue.add(id, { sendsWorkspace });
     const isFound = await this.#isFoundAgain(id);
     if (this.#closing) return;
     if (isFound) {

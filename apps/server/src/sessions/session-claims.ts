@@ -100,8 +100,8 @@ export class SessionClaims implements OnWork, OnLead, OnModuleDestroy {
 
   async #sending(taken: readonly SessionSummary[]): Promise<ReadonlySet<string>> {
     const sending = new Set<string>();
-    for (const { id, state } of taken) {
-      if (state !== 'starting') continue;
+    for (const { id } of taken) {
+      if ((await this.log.epoch(id)) > 0) continue;
       const awaits = await this.workspaces
         .awaits(id, await this.log.settings(id))
         .catch(ignoreError('its start says what is wrong with its files'));

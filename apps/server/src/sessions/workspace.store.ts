@@ -118,7 +118,10 @@ export class WorkspaceStore {
   }
 
   /** Whether a session’s client has not sent its files yet. */
-  async awaits(session: string, { workspace }: Pick<SessionSettings, 'workspace'>): Promise<boolean> {
+  async awaits(
+    session: string,
+    { workspace }: Pick<SessionSettings, 'workspace'>,
+  ): Promise<boolean> {
     return workspace === sentWorkspace && !(await this.#isStored(seedOf(session)));
   }
 

@@ -174,14 +174,7 @@ export class SandboxServer {
       dials,
     );
     const restored = new RestoredCopies(this.copies, live);
-    const files = new SandboxFiles(
-      this.records,
-      containers,
-      calls,
-      restored,
-      log,
-      store,
-    );
+    const files = new SandboxFiles(this.records, containers, calls, restored, log, store);
     this.service = new SandboxService(this.sandboxes, files, containers, pool, calls, deaths);
     this.#lifecycle = new ServerLifecycle(
       this.reconciler,

@@ -57,8 +57,10 @@ class Engine {
 
 let engine: Engine;
 let host: DockerHost;
+const others = new Set<string>();
 beforeEach(() => {
   engine = new Engine();
+  others.clear();
   host = new DockerHost(engine.client as unknown as DockerClient, {
     image: 'sandbox',
     runtime: 'runtime',
@@ -66,6 +68,7 @@ beforeEach(() => {
     sockets: { folder, name: 'test' },
     browser: null,
     memorySetting: 'MEMORY',
+    others: async () => others,
   });
 });
 afterEach(() => host.close());
@@ -141,6 +144,24 @@ it('reports what there is and what changes, and removes what an earlier process 
     { id: 'a', state: 'gone' },
   ]);
   expect([...engine.containers.keys()]).toEqual([running, ended, beside]);
+});
+
+it('leaves what another server is making that is alive', async () => {
+  others.add('alive');
+  const kept = ['alive', 'dead'].map((server) => {
+    const of = { [labels.server]: server };
+    const sandbox = engine.put({ ...of, [labels.sandbox]: server }, true);
+    return [sandbox, engine.put({ ...of, [labels.sidecar]: 'starts' }), engine.put(of)];
+  });
+  const ids = [...engine.containers.values()].filter((one) => one.labels[labels.sandbox]);
+  expect(await seen()).toEqual([
+    ...ids.map(({ id, labels: of }) => {
+      const server = of[labels.server];
+      return { id: server, state: 'running', label: id, server };
+    }),
+    'synced',
+  ]);
+  expect([...engine.containers.keys()]).toEqual([...(kept[0] ?? []), kept[1]?.[0]]);
 });
 
 it('leaves what a start is making alone', async () => {

@@ -173,8 +173,7 @@ export class KubernetesHost extends ContainerHost {
     const others = await this.options.others?.();
     const isLeft = (pod: V1Pod): boolean =>
       isOwn(pod) && !this.#own.has(idOf(pod)) && !others?.has(serverOf(pod) ?? '');
-    for (const pod of pods)
-      if (isLeft(pod)) await this.cluster.removePod(pod.metadata?.name ?? '');
+    for (const pod of pods) if (isLeft(pod)) await this.cluster.removePod(pod.metadata?.name ?? '');
     const ended = new Set<string>();
     for (const pod of pods.filter((one) => !isOwn(one))) {
       const seen = { id: idOf(pod), state: stateOf(pod), server: serverOf(pod) };

@@ -4,6 +4,7 @@ import { until } from '@belay/testing';
 import { lease } from '../../storage/lease.js';
 import type { LiveServer, LiveServers } from '../../storage/live-servers.js';
 import type { FakeContainer } from '../../testing/fake-engine.js';
+import { liveServer } from '../../testing/live-server.js';
 import { SandboxServer } from '../../testing/sandbox-server.js';
 
 /** Servers that share the engine and the database of this one. */
@@ -15,8 +16,7 @@ class PlayedServers {
   otherIds = async () => new Set(this.#others.map(({ id }) => id));
 
   join(id: string, more: Partial<LiveServer> = {}): void {
-    const load = { instance: null, sandboxes: 0, capacity: 1 };
-    this.#others.push({ id, address: '', key: '', leads: false, ...load, ...more });
+    this.#others.push(liveServer({ id, ...more }));
   }
   end(): void {
     this.#others.splice(0);
@@ -40,12 +40,17 @@ const containers = () => [...server.engine.containers.values()];
 const volumes = () => [...server.engine.volumeNames];
 const sandboxOf = (session: string) => server.sandboxes.ofSession(session);
 
+/** The server works, and does not lead. */
+function standBy(): void {
+  lease.standBy();
+  lease.renew(Infinity);
+}
+
 /** From now on, all that is there was made by another server. */
 function isMadeBy(id: string, one: FakeContainer = server.engine.only()): void {
   one.spec.Labels = { ...one.spec.Labels, [labels.server]: id };
   for (const { Source, Type } of one.spec.HostConfig?.Mounts ?? [])
-    if (Type === 'volume')
-      server.engine.volumeLabelsOf.set(Source, { [labels.server]: id });
+    if (Type === 'volume') server.engine.volumeLabelsOf.set(Source, { [labels.server]: id });
 }
 /** A session whose sandbox another server has, which is alive. */
 async function elsewhere(session = 'one', more: Partial<LiveServer> = {}): Promise<void> {
@@ -75,10 +80,7 @@ async function claim(session = 'one'): Promise<void> {
   servers.end();
   const { kysely } = server.logs.database;
   await kysely.updateTable('session').set({ owner: 'dead' }).where('id', '=', session).execute();
-  const leads = lease.isHeld;
-  lease.hold();
   await server.logs.log.claimLeft();
-  if (!leads) lease.standBy();
 }
 
 describe.each([
@@ -86,7 +88,7 @@ describe.each([
   ['of one that does not', false],
 ])('a check %s', (_, leads) => {
   const begin = async () => {
-    if (!leads) lease.standBy();
+    if (!leads) standBy();
     await server.start();
     await server.reconciler.lookAgain();
   };
@@ -167,7 +169,7 @@ it('leaves that to the server that leads, where it uses the same engine', async 
   await server.stop();
   servers.join('leading', { leads: true });
   await unnamed('dead');
-  lease.standBy();
+  standBy();
   await server.start();
   expect([containers().length, volumes().length]).toEqual([1, 2]);
   servers.end();
@@ -185,7 +187,7 @@ it('removes the container of a session that goes on at another engine, not its f
 
 it('adopts when it begins to lead what it has left alone before', async () => {
   await elsewhere();
-  lease.standBy();
+  standBy();
   await server.start();
   expect(sandboxOf('one')).toBeUndefined();
   lease.hold();

@@ -163,9 +163,21 @@ export class Reconciler {
    */
   async #check(on: SandboxHost, found: readonly Seen[], findings: Findings): Promise<void> {
     await this.#reportEnds(on, found, findings);
+    const unused = found.filter(({ id }) => !this.#isUsed(on, id));
+    if (unused.length > 0) await this.#adoptOrRemove(on, unused, findings);
+    // Removes files of starts that failed in the host; containers being created may still use theirs.
+    if (this.containers.busy === 0 || on.machine !== undefined) await this.#removeFiles(on.host);
+  }
+
+  async #adoptOrRemove(
+    on: SandboxHost,
+    unused: readonly Seen[],
+    findings: Findings,
+  ): Promise<void> {
     const records = await this.records.all();
     const owners = await this.owners.look();
-    for (const seen of found) {
+    for (const seen of unused) {
+      // A start of this server’s may have come since they were listed.
       if (this.#isUsed(on, seen.id)) continue;
       const record = records.find(
         ({ sandbox, machine }) => sandbox === seen.id && machine === on.machine,
@@ -177,9 +189,6 @@ export class Reconciler {
       else if (this.#isLeft(seen, record && { ...record, isCurrent }, owners))
         await on.host.remove(seen.id);
     }
-    // Removes files of starts that failed in the host; containers being created may still use theirs.
-    const isFree = this.containers.busy === 0 || on.machine !== undefined;
-    if (isFree && owners.tidies) await this.#removeFiles(on.host);
   }
 
   async #reportEnds(
@@ -269,6 +278,7 @@ export class Reconciler {
     const stored = await host.storedFiles();
     const records = await this.records.all();
     const owners = await this.owners.look();
+    if (!owners.tidies) return;
     const valid = await this.#validRecords(records, owners);
     const others = valid.filter(({ session }) => !owners.isOurs(session));
     const known = [...valid, ...others.flatMap(({ before }) => before ?? [])];
