@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Docker from 'dockerode';
+import { labels } from './container-spec.js';
 import { DockerClient } from './docker.client.js';
 import { ImagePulls } from './image-pulls.js';
 
@@ -11,6 +12,8 @@ import { ImagePulls } from './image-pulls.js';
 class Engine {
   readonly images = new Set<string>();
   readonly requests: string[] = [];
+  /** The labels of its volumes. */
+  readonly volumes: Record<string, Record<string, string> | null> = {};
   /** What it says to requests that begin so, instead. */
   readonly refusals = new Map<string, [status: number, message: string]>();
   readonly #folder = mkdtempSync(join(tmpdir(), 'belay-engine-'));
@@ -43,6 +46,10 @@ class Engine {
     const refusal = this.refusals.get(`${method} ${path}`);
     if (refusal) return [refusal[0], { message: refusal[1] }];
     const missing = { message: 'No such image' };
+    if (path === '/volumes') {
+      const found = Object.entries(this.volumes);
+      return [200, { Volumes: found.map(([Name, Labels]) => ({ Name, Labels })) }];
+    }
     if (path === '/images/create') {
       this.images.add(`${searchParams.get('fromImage')}:${searchParams.get('tag')}`);
       return [200, { status: 'Downloaded' }];
@@ -103,6 +110,14 @@ describe('the client of the engine', () => {
     expect(await engine.client.untagImage('tool:1')).toBe(true);
     expect(await engine.client.untagImage('tool:1')).toBe(true);
     expect(await engine.client.imageId('tool:1')).toBeUndefined();
+  });
+
+  it('finds volumes except for those of other servers that are alive', async () => {
+    const of = (server: string) => ({ [labels.server]: server });
+    Object.assign(engine.volumes, { a: of('one'), b: of('two'), c: null });
+    const others = async () => new Set(['two']);
+    expect(await engine.client.volumes('own')).toEqual(['a', 'b', 'c']);
+    expect(await engine.client.volumes('own', others)).toEqual(['a', 'c']);
   });
 
   it('asks for no image by what cannot be the name of one', async () => {
