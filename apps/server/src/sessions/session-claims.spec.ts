@@ -20,8 +20,15 @@ beforeAll(() => {
   };
   return server.replace(LiveServers, servers as LiveServers).start();
 });
-beforeEach(() => void alive.clear());
-afterEach(() => server.forgetSessions());
+beforeEach(() => {
+  alive.clear();
+  // With SQLite, all other servers count as ended.
+  jest.spyOn(server.log, 'claimLeft').mockResolvedValue([]);
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await server.forgetSessions();
+});
 afterAll(() => server.close());
 
 const claims = () => server.app.get(SessionClaims);
@@ -100,6 +107,7 @@ it('takes over the sessions of a server that has ended, and looks at what else i
   await claims().takeLeft();
   expect(looks).not.toHaveBeenCalled();
   alive.clear();
+  jest.mocked(server.log.claimLeft).mockRestore();
   await claims().takeLeft();
   expect(looks).toHaveBeenCalledTimes(1);
   expect(adopts.mock.calls.flat().toSorted()).toEqual([gone, 'one', running].toSorted());
@@ -107,5 +115,4 @@ it('takes over the sessions of a server that has ended, and looks at what else i
   await server.reaches(running, 'running');
   // Rights depend on whose sign-in it has.
   expect(server.app.get(RestrictedSessions).userOf('one')).toBe('user');
-  jest.restoreAllMocks();
 });

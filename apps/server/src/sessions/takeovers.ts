@@ -51,9 +51,10 @@ export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
     void this.#adopt(taken).then(() => this.#release());
   }
 
-  /** Goes on with sessions that this server has become the owner of. Resolves when it is known how; never rejects. */
+  /** Continues sessions that this server has become the owner of. Resolves when it is known how; never rejects. */
   async take(taken: readonly SessionSummary[], options: TakeOptions = {}): Promise<void> {
-    await this.#settle(taken);
+    for (const session of taken)
+      await this.#settle([session]).catch((error: unknown) => this.#logger.error(error));
     await this.#adopt(taken, options);
   }
 
