@@ -12,16 +12,16 @@ const suspendMs = 3_000;
 const aloneMs = claimMs + 2_000;
 
 export interface MembershipListener {
-  /** Another server works on the sessions now, or nobody. */
+  /** Another server leads now, or nobody. */
   moved(holder: LeaseHolder | undefined): void;
   /** This server must not go on, for this reason. */
   suspended(reason: string): void;
 }
 
 /**
- * This server among those of its database. One of them at a time has the lease and works on the sessions. A server
- * shows that it is alive by its beats; what it missed is judged by the database’s clock, how long it may go on by its
- * own, which does not jump.
+ * This server among those of its database. One of them at a time has the lease and leads; each may have sessions. A
+ * server shows that it is alive by its beats; what it missed is judged by the database’s clock, how long it may go on by
+ * its own, which does not jump.
  */
 export class Membership {
   readonly #closing = new AbortController();
@@ -81,20 +81,12 @@ export class Membership {
     await this.rows.beat();
     if (!this.#isHeld && (await this.rows.take())) this.#hold(sent);
     const holder = await this.rows.holder();
-    if (this.#isHeld) {
-      if (holder?.id !== this.rows.own.id)
-        return this.listener.suspended('Another server has its place.');
-      this.#renew(sent);
-    }
+    if (this.#isHeld && holder?.id !== this.rows.own.id)
+      return this.listener.suspended('Another server has its place.');
+    this.#renew(sent);
     const before = this.#holder;
     this.#holder = holder;
     if (before?.id !== holder?.id) this.listener.moved(holder);
-  }
-
-  #renew(sent: number): void {
-    this.#until = sent + suspendMs;
-    // A server that works alone goes on when its database is back.
-    if (!this.rows.isAlone) lease.renew(this.#until);
   }
 
   #hold(sent: number): void {
@@ -102,8 +94,15 @@ export class Membership {
     lease.hold();
     this.#renew(sent);
     this.#turn.resolve();
+  }
+
+  /** Whoever shares the database may have sessions of its own, which another server takes when no beat is stored. */
+  #renew(sent: number): void {
+    // A server that works alone goes on when its database is back.
     if (this.rows.isAlone) return;
-    this.#watching = setInterval(() => {
+    this.#until = sent + suspendMs;
+    lease.renew(this.#until);
+    this.#watching ??= setInterval(() => {
       if (performance.now() > this.#until)
         this.listener.suspended(`Its database did not respond for ${suspendMs / 1000} s.`);
     }, beatMs / 2);
