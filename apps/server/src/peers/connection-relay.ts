@@ -1,16 +1,16 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError } from '@belay/protocol';
+import { AppError, ignoreError } from '@belay/protocol';
 import { refuseOnSocket } from '../refuse-on-socket.js';
-import { hostAndPort } from './host-and-port.js';
-import { served } from './peer-port.js';
+import { connectToPeer } from './connect-to-peer.js';
 import type { LeaseHolder } from './server-rows.js';
 
 /** How long a connection waits for a server that serves: longer than another one needs to take its place. */
 const waitMs = 20_000;
 const lookAgainMs = 200;
-const introductionMs = 2_000;
+/** How long a client that is refused may take to read why, in milliseconds. */
+const refusedMs = 2_000;
 
 /**
  * Passes connections on to the server that works on the sessions, byte for byte. Nothing of a connection is read before
@@ -54,7 +54,7 @@ export class ConnectionRelay {
     const upstream = await this.#upstream(socket);
     if (!upstream) {
       refuseOnSocket(socket, nobody());
-      return void socket.resume().setTimeout(introductionMs, () => socket.destroy());
+      return void socket.resume().setTimeout(refusedMs, () => socket.destroy());
     }
     if (socket.destroyed) return void upstream.destroy();
     // What is written already still arrives.
@@ -77,18 +77,11 @@ export class ConnectionRelay {
 
   /** Undefined when that server does not serve: it has ended, or is about to begin. */
   async #connect({ id, address, key }: LeaseHolder, client: Socket): Promise<Socket | undefined> {
-    const { host, port } = hostAndPort(address ?? '');
-    const upstream = connect({ host, port, allowHalfOpen: true });
-    upstream.on('error', () => upstream.destroy());
-    upstream.write(`${key} ${client.remoteAddress ?? ''}\n`);
-    const answered = once(upstream, 'data', { signal: AbortSignal.timeout(introductionMs) });
-    const closed = once(upstream, 'close');
-    const [answer] = (await Promise.race([answered, closed]).catch(() => [])) as unknown[];
-    upstream.pause();
-    if (!Buffer.isBuffer(answer) || answer.toString('latin1') !== served) {
-      upstream.destroy();
-      return undefined;
-    }
+    const introduction = { address: client.remoteAddress ?? '', kind: 'connection' } as const;
+    const upstream = await connectToPeer({ address: address ?? '', key }, introduction).catch(
+      ignoreError('it is looked for again'),
+    );
+    if (!upstream) return undefined;
     this.#relayed.set(upstream, id);
     upstream.once('close', () => this.#relayed.delete(upstream));
     return upstream;

@@ -1,26 +1,31 @@
 import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
-import { createServer, isIP, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { AppError } from '@belay/protocol';
 import { hashOfSecret, randomSecret } from '../storage/secrets.js';
+import { accepted } from './connect-to-peer.js';
 import { hostAndPort } from './host-and-port.js';
+import { markIntroduced } from './introduced-caller.js';
+import {
+  maxIntroductionLine,
+  readIntroduction,
+  type PeerIntroduction,
+} from './peer-introduction.js';
 
-/** How long a connection may take to say what it wants, and how long that may be. */
+/** How long a connection may take to say what it wants, in milliseconds. */
 const introductionMs = 2_000;
-const maxIntroduction = 200;
-/** The answer to a connection that is served from here on. */
-export const served = 'ok\n';
 
 /**
- * The port where other servers pass connections on to this one. A connection begins with a line: this server’s key,
- * which only servers of its database know, and the address of the client. Then come the client’s own bytes, which are
- * served as if it had connected itself.
+ * The port where other servers pass connections and requests on to this one. A connection begins with a line: this
+ * server’s key, which only servers of its database know, the address of the client, and what the connection carries.
+ * What follows is served as if the client had connected itself, except that a caller may have been introduced.
  */
 export class PeerPort {
   readonly key = randomSecret();
   readonly #server: Server = createServer((socket) => this.#accept(socket));
   #http: HttpServer | undefined;
+  #leads = false;
 
   private constructor(private readonly peerAddress: string) {}
 
@@ -49,13 +54,28 @@ export class PeerPort {
     return this.peerAddress.replace(/\d+$/, `${port}`);
   }
 
-  /** Before, and after its end, connections are refused: their servers look again for the one that serves. */
+  /**
+   * Accepts all connections, as the server that leads. Before, and after the end of `http`, those of clients are refused:
+   * their servers look again for the one that leads.
+   */
   serve(http: HttpServer): void {
+    this.#leads = true;
+    this.#http = http;
+  }
+
+  /** Accepts what is about this server’s own sessions, before it leads; `http` need not listen. */
+  work(http: HttpServer): void {
     this.#http = http;
   }
 
   close(): void {
+    this.#http = undefined;
     this.#server.close();
+  }
+
+  #serverOf({ kind }: PeerIntroduction): HttpServer | undefined {
+    const isServed = this.#leads ? this.#http?.listening : kind !== 'connection';
+    return isServed ? this.#http : undefined;
   }
 
   #accept(socket: Socket): void {
@@ -63,14 +83,16 @@ export class PeerPort {
     const refuse = (): void => void socket.destroy();
     const take = (bytes: Buffer): void => {
       line += bytes.toString('latin1');
-      if (line.length > maxIntroduction) return refuse();
+      if (line.length > maxIntroductionLine) return refuse();
       if (!line.endsWith('\n')) return;
-      const [key = '', address = ''] = line.trim().split(' ');
-      const http = this.#http?.listening ? this.#http : undefined;
-      if (!http || !this.#isKey(key) || isIP(address) === 0) return refuse();
+      const { key, introduction } = readIntroduction(line) ?? {};
+      if (key === undefined || !introduction || !this.#isKey(key)) return refuse();
+      const http = this.#serverOf(introduction);
+      if (!http) return refuse();
       socket.off('data', take).off('timeout', refuse).setTimeout(0);
-      Object.defineProperty(socket, 'remoteAddress', { value: address });
-      socket.write(served);
+      Object.defineProperty(socket, 'remoteAddress', { value: introduction.address });
+      markIntroduced(socket, introduction);
+      socket.write(accepted);
       http.emit('connection', socket);
     };
     socket.on('error', refuse).setTimeout(introductionMs, refuse).on('data', take);
