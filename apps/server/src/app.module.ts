@@ -10,6 +10,7 @@ import { EvaluationsModule } from './evaluations/evaluations.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { Lead } from './peers/lead.js';
+import { PeersModule } from './peers/peers.module.js';
 import { SandboxesModule } from './sandboxes/sandboxes.module.js';
 import { LogsModule } from './logs/logs.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
@@ -21,6 +22,7 @@ import { TelemetryModule } from './telemetry/telemetry.module.js';
     StorageModule,
     AccessModule,
     LogsModule,
+    PeersModule,
     ModelsModule,
     McpModule,
     AgentsModule,

@@ -48,6 +48,7 @@ async function main(): Promise<void> {
   });
   setUpHttp(app);
   await app.init();
+  turn?.work(app.getHttpServer());
   await turn?.begun();
   await app.get(Lead).begin();
   await app.listen(turn?.freePort() ?? config.port, config.host);

@@ -38,6 +38,7 @@ import { PreviewGrants } from './preview/preview-grants.js';
 import { PreviewServer } from './preview/preview-server.js';
 import { PreviewStreams } from './preview/preview-streams.js';
 import { SessionPreviewController } from './preview/session-preview.controller.js';
+import { SessionRelay } from './passing-on/session-relay.js';
 import { PublicUrl } from './public-url.js';
 import { ComparisonsController } from './rest/comparisons.controller.js';
 import { EvaluationsController } from './rest/evaluations.controller.js';
@@ -163,6 +164,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     AcpServices,
     Upgrades,
     ServerChecks,
+    SessionRelay,
     SocketCounts,
     TerminalInput,
     WebSocketApi,

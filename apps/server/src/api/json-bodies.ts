@@ -20,7 +20,7 @@ const jsonRoutes = allRoutes.filter(({ body }) => isSchema(body));
  */
 export function jsonBodies(identity: Identity): RequestHandler {
   return async (request, _response, next) => {
-    const limit = isJson(request) ? bodyLimit(request, identity.caller(request.headers)) : 0;
+    const limit = isJson(request) ? bodyLimit(request, identity.caller(request)) : 0;
     if (limit > 0) {
       request.body = await readJsonBody(request, limit);
     }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { allRoutes, dashboardPath, AppError, problemOf, problemType } from '@belay/protocol';
 import type { NextFunction, Request, Response } from 'express';
 import { unauthorized } from '../access/caller.js';
+import { isPassedOn } from '../peers/introduced-caller.js';
 import { lease } from '../storage/lease.js';
 import type { AddressCheck } from './auth/address-check.js';
 import { LoginPages, type LoginOptions } from './auth/login.js';
@@ -46,17 +47,18 @@ export function middleware({ addresses, frames, ...options }: MiddlewareOptions)
   const site = config.site && existsSync(config.site) ? new Site(config.site) : undefined;
   return (request, response, next) => {
     secure(response, frames.frameSources(request.headers.host));
-    const fault = addresses.fault(request.headers);
+    const fault = addresses.fault(request);
     if (fault) return refuse(response, new AppError('forbidden', fault));
     if (routes.test(request.path)) {
       lease.assertHeld();
       takeBasicAuth(request.path, request.headers);
-      rates.count(identity.caller(request.headers), request);
+      // Another server has counted what it passes on.
+      if (!isPassedOn(request.socket)) rates.count(identity.caller(request), request);
       return next();
     }
     if (login.take(request, response)) return;
     if (request.method !== 'GET' && request.method !== 'HEAD') return next();
-    if (!identity.caller(request.headers) && !identity.hasLogin(request.headers)) {
+    if (!identity.caller(request) && !identity.hasLogin(request.headers)) {
       if (request.accepts(['html', 'json']) === 'html') return login.locked(request, response);
       return refuse(response, unauthorized());
     }

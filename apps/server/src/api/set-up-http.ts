@@ -13,6 +13,7 @@ import { AddressCheck } from './auth/address-check.js';
 import { jsonBodies } from './json-bodies.js';
 import { DashboardAdapter } from './dashboard/dashboard.adapter.js';
 import { middleware } from './middleware.js';
+import { SessionRelay } from './passing-on/session-relay.js';
 import { PreviewAddress } from './preview/preview-address.js';
 import { PreviewServer } from './preview/preview-server.js';
 import { Upgrades } from './upgrades.js';
@@ -32,6 +33,8 @@ export function setUpHttp(app: NestExpressApplication): void {
   app.set('etag', false);
   app.disable('x-powered-by');
   const previews = app.get(PreviewServer);
+  const relay = app.get(SessionRelay);
+  app.use(relay.takePreview.bind(relay));
   app.use((request: Request, response: Response, next: NextFunction) => {
     if (!previews.take(request, response)) next();
   });
@@ -43,19 +46,22 @@ export function setUpHttp(app: NestExpressApplication): void {
   const addresses = app.get(AddressCheck);
   const frames = app.get(PreviewAddress);
   app.use(middleware({ config, identity, logins, users, passwords, audit, addresses, frames }));
+  app.use(relay.take.bind(relay));
   app.use(jsonBodies(identity));
   app.useWebSocketAdapter(new DashboardAdapter(app));
   const sockets = [app.get(WebSocketApi), app.get(AcpApi), app.get(AgentListener)];
   app.get(Upgrades).serve(app.getHttpServer(), sockets);
-  divertUpgrades(app.getHttpServer(), previews);
+  divertUpgrades(app.getHttpServer(), previews, relay);
 }
 
 /** Every listener gets every upgrade, so those of previews are handled before the others. */
-function divertUpgrades(server: Server, previews: PreviewServer): void {
+function divertUpgrades(server: Server, previews: PreviewServer, relay: SessionRelay): void {
   const emit = server.emit.bind(server) as (event: string | symbol, ...more: unknown[]) => boolean;
   server.emit = (event: string | symbol, ...more: unknown[]): boolean => {
     if (event !== 'upgrade') return emit(event, ...more);
     const [request, socket, head] = more as [IncomingMessage, Duplex, Buffer];
-    return previews.takeUpgrade(request, socket, head) || emit(event, ...more);
+    const next = (): unknown => previews.takeUpgrade(request, socket, head) || emit(event, ...more);
+    relay.takePreviewUpgrade(request, socket, { head, next });
+    return true;
   };
 }

@@ -6,10 +6,12 @@ import { WebSocketServer } from 'ws';
 import { may, type Caller } from '../access/caller.js';
 import { CallerEnds } from '../access/caller-ends.js';
 import { isWebSocket } from '../is-web-socket.js';
+import { introducedCaller } from '../peers/introduced-caller.js';
 import { ColdChanges } from '../storage/cold-changes.js';
 import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
+import { notYetKnown } from './passing-on/session-relay.js';
 import { SocketCounts } from './limits/socket-counts.js';
 import { refuseOnSocket } from '../refuse-on-socket.js';
 
@@ -30,8 +32,7 @@ export interface RawUpgrades {
 
 interface Origin {
   api: ApiName;
-  address: string | undefined;
-  cookie: string | undefined;
+  request: IncomingMessage;
 }
 
 /** The largest message of a caller that may act: a file of a few megabytes as base64. */
@@ -92,8 +93,9 @@ export class Upgrades implements BeforeApplicationShutdown {
     await Promise.all([...this.#sockets].map((socket) => socket.terminate()));
   }
 
-  #apiAt({ headers, url = '' }: IncomingMessage): SocketApi | RawUpgrades {
-    const fault = this.addresses.fault(headers);
+  #apiAt(request: IncomingMessage): SocketApi | RawUpgrades {
+    const { url = '' } = request;
+    const fault = this.addresses.fault(request);
     if (fault) throw new AppError('forbidden', fault);
     this.changes.requireCurrent();
     const [path = '', query] = url.split('?', 2);
@@ -115,14 +117,16 @@ export class Upgrades implements BeforeApplicationShutdown {
     api: SocketApi,
     { request, socket, head }: { request: IncomingMessage; socket: Duplex; head: Buffer },
   ): void {
-    const { cookie } = request.headers;
-    const from = { api: api.api, address: request.socket.remoteAddress, cookie };
+    const introduced = introducedCaller(request.socket);
+    const from = { api: introduced?.api ?? api.api, request };
     const token = tokenOf(request);
-    const caller = token === undefined ? undefined : this.#callerOf(token, from);
-    if (!caller && (token !== undefined || !api.mayIntroduceItself)) {
+    const isKnown = introduced !== undefined || token !== undefined;
+    const caller = isKnown ? this.#callerOf(token ?? '', from) : undefined;
+    if (introduced && !caller) throw notYetKnown();
+    if (!caller && (isKnown || !api.mayIntroduceItself)) {
       throw new AppError('unauthorized', 'Send a token of this server as Authorization: Bearer.');
     }
-    const place = this.counts.enter({ caller, address: from.address });
+    const place = this.counts.enter({ caller, address: request.socket.remoteAddress });
     // A handshake that fails closes the socket as well.
     socket.once('close', () => place.leave());
     const server = may(caller, 'operate') ? this.#large : this.#small;
@@ -140,10 +144,11 @@ export class Upgrades implements BeforeApplicationShutdown {
     });
   }
 
-  #callerOf(token: string, { cookie, api, address }: Origin): Caller | undefined {
+  #callerOf(token: string, { api, request }: Origin): Caller | undefined {
+    const { headers, socket } = request;
     const authorization = `Bearer ${token}`;
-    const caller = this.identity.caller({ authorization, ...(cookie && { cookie }) });
-    return caller && { ...caller, via: { api, address } };
+    const caller = this.identity.caller({ headers: { ...headers, authorization }, socket });
+    return caller && { ...caller, via: { api, address: socket.remoteAddress } };
   }
 }
 

@@ -15,8 +15,7 @@ export interface IntroducedCaller {
  * has authenticated.
  */
 export type PeerIntroduction = { /** The client’s IP address. */ address: string } & (
-  | { kind: 'connection' | 'request' }
-  | { kind: 'caller'; caller: IntroducedCaller }
+  { kind: 'connection' | 'request' } | { kind: 'caller'; caller: IntroducedCaller }
 );
 
 /** The largest line with its end, in bytes. */

@@ -78,6 +78,11 @@ export class ServerTurn {
     return this.port && this.#relay.stop();
   }
 
+  /** This server works on the sessions that are handed over to it, also before it is its turn to lead. */
+  work(http: Server): void {
+    this.port?.work(http);
+  }
+
   /** The server’s work has begun, and goes on as long as it has its turn. */
   serve(http: Server): void {
     this.#serves = true;

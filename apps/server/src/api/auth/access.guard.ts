@@ -12,6 +12,7 @@ import type { Request, Response } from 'express';
 import { AuditLog, type AuditedAction } from '../../access/audit-log.js';
 import { assertMay, assertReaches, type Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
+import { introducedCaller } from '../../peers/introduced-caller.js';
 import { ColdChanges } from '../../storage/cold-changes.js';
 import { routeKey } from './serves.js';
 import { Identity } from './identity.js';
@@ -40,7 +41,7 @@ export class AccessGuard implements CanActivate {
     this.changes.requireCurrent();
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const known = this.identity.caller(request.headers);
+    const known = this.identity.caller(request);
     const parameter = route && sessionParameter(route);
     const session = parameter && (request.params as Record<string, string>)[parameter];
     const via = { api: apiOf(request, route, known), address: request.socket.remoteAddress };
@@ -80,12 +81,14 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-/** ChatGPT is recognized by the route, the dashboard by its login, and the command line by its own header. */
+/** Another server tells it with the caller; ChatGPT is recognized by the route, the dashboard by its login, and the command line by its own header. */
 function apiOf(
-  { headers }: Request,
+  { headers, socket }: Request,
   route: Route | undefined,
   caller: Caller | undefined,
 ): ApiName {
+  const introduced = introducedCaller(socket);
+  if (introduced) return introduced.api;
   if (route && isGptRoute(route)) return 'gpt';
   if (caller?.login !== undefined) return 'dashboard';
   return headers['user-agent']?.startsWith('belay-cli') ? 'cli' : 'rest';

@@ -1,12 +1,13 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config.js';
+import { isPassedOn } from '../../peers/introduced-caller.js';
 import { PublicUrl } from '../public-url.js';
 
 /**
  * Refuses requests that a foreign page sends through the user’s browser: the Host must be one of ours (a rebound DNS
- * name is not), and an Origin, if present, must match the Host.
+ * name is not), and an Origin, if present, must match the Host. What another server passes on was checked there.
  */
 @Injectable()
 export class AddressCheck {
@@ -20,7 +21,9 @@ export class AddressCheck {
   }
 
   /** The reason why a request is refused; undefined when it is fine. */
-  fault({ host, origin }: IncomingHttpHeaders): string | undefined {
+  fault({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): string | undefined {
+    if (isPassedOn(socket)) return undefined;
+    const { host, origin } = headers;
     const name = host && hostname(host);
     const isOurs = (each: string) =>
       this.#names.has(each) || each === this.publicUrl.host || isAddress(each);

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { MadeToken } from '@belay/protocol';
 import { CallerEnds } from '../../access/caller-ends.js';
@@ -7,9 +7,15 @@ import { ownerCaller, viewerCaller, type Caller } from '../../access/caller.js';
 import { RestrictedSessions } from '../../access/restricted-sessions.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { UsersStore } from '../../access/users.store.js';
+import { introducedCaller } from '../../peers/introduced-caller.js';
 import { loginCookies } from './cookies.js';
 import { Logins } from './logins.js';
 import { newOwnToken, OwnTokens } from './own-tokens.js';
+
+/** What a caller is known by. */
+export type CallingRequest = Pick<IncomingMessage, 'socket'> & {
+  headers: Pick<IncomingHttpHeaders, 'authorization' | 'cookie'>;
+};
 
 /** Identifies callers: by the server’s own two tokens, by those that were made in addition, and by logins. */
 @Injectable()
@@ -63,8 +69,14 @@ export class Identity {
     return this.#withRestricted(isViewer ? viewerCaller : this.tokens.callerOf(token));
   }
 
-  /** The caller by a token, or by a login’s key together with its cookie: a cookie alone gives no access. */
-  caller({ authorization, cookie }: IncomingHttpHeaders): Caller | undefined {
+  /**
+   * The caller that another server has introduced, whatever the headers say; else the caller by a token, or by a login’s
+   * key together with its cookie: a cookie alone gives no access.
+   */
+  caller({ headers, socket }: CallingRequest): Caller | undefined {
+    const introduced = introducedCaller(socket);
+    if (introduced) return this.callerById(introduced.id);
+    const { authorization, cookie } = headers;
     const bearer = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
     if (bearer === undefined) return undefined;
     return this.callerOfToken(bearer) ?? this.callerOfLogin(bearer, cookie);

@@ -11,6 +11,7 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import { AddressCheck } from '../auth/address-check.js';
 import { Identity } from '../auth/identity.js';
 import { maxViewerPacket } from '../limits/request-budget.js';
+import { introducedCaller } from '../../peers/introduced-caller.js';
 import { SocketCounts, type SocketPlace } from '../limits/socket-counts.js';
 import { ColdChanges } from '../../storage/cold-changes.js';
 import type { DashboardServer } from './dashboard-socket.js';
@@ -53,9 +54,9 @@ export class DashboardAdapter extends IoAdapter {
       this.#count(raw);
     });
     server.use((socket, next) => {
-      const { headers } = socket.request;
-      const known = this.#identity.caller(headers);
-      const caller = known ?? this.#callerOfPage(socket.handshake.auth, headers);
+      const { request } = socket;
+      const known = this.#identity.caller(request);
+      const caller = known ?? this.#callerOfPage(socket.handshake.auth, request.headers);
       if (!caller) return next(new Error('A token is missing or wrong.'));
       try {
         this.#changes.requireCurrent();
@@ -63,7 +64,8 @@ export class DashboardAdapter extends IoAdapter {
       } catch (error) {
         return next(errorFrom(error));
       }
-      const api = caller.login === undefined ? 'cli' : 'dashboard';
+      const introduced = introducedCaller(request.socket);
+      const api = introduced?.api ?? (caller.login === undefined ? 'cli' : 'dashboard');
       const via = { api, address: socket.handshake.address } as const;
       socket.data.access = new ViewerAccess({ ...caller, via }, this.#audit);
       if (caller.scope !== 'view') this.#ofUser.add(socket.conn);
@@ -88,10 +90,10 @@ export class DashboardAdapter extends IoAdapter {
 
   /** A page’s caller is known once it has sent its key. */
   #count(raw: RawConnection): void {
-    const { headers, socket } = raw.request;
+    const { request } = raw;
     try {
-      const caller = this.#identity.caller(headers);
-      const place = this.#counts.enter({ caller, address: socket.remoteAddress });
+      const caller = this.#identity.caller(request);
+      const place = this.#counts.enter({ caller, address: request.socket.remoteAddress });
       this.#places.set(raw, place);
       raw.once('close', () => place.leave());
     } catch {
@@ -104,10 +106,11 @@ export class DashboardAdapter extends IoAdapter {
     return data && this.#identity.callerOfLogin(data.key, cookie);
   }
 
-  #allow({ headers }: IncomingMessage, answer: Answer): void {
-    const fault = this.#addresses.fault(headers);
+  #allow(request: IncomingMessage, answer: Answer): void {
+    const fault = this.#addresses.fault(request);
     if (fault) answer(fault, false);
-    else if (this.#identity.caller(headers) || this.#identity.hasLogin(headers)) answer(null, true);
+    else if (this.#identity.caller(request) || this.#identity.hasLogin(request.headers))
+      answer(null, true);
     else answer('A token is missing or wrong.', false);
   }
 }

@@ -38,7 +38,7 @@ export class PreviewServer {
     const target = this.addresses.find(request.headers.host);
     if (!target) return false;
     void this.#serve(request, response, target).catch((error: unknown) =>
-      this.#fail(request, response, { error }),
+      this.fail(request, response, { error }),
     );
     return true;
   }
@@ -54,6 +54,19 @@ export class PreviewServer {
     return true;
   }
 
+  /** Answers with a page that says why; a response that has begun breaks off. */
+  fail(
+    { headers: { host } }: IncomingMessage,
+    response: ServerResponse,
+    { error, grant }: { error: unknown; grant?: PreviewGrant },
+  ): void {
+    const known = sentError(error, this.#logger);
+    if (response.headersSent) return void response.destroy();
+    const ancestors = grant ? framedBy(grant) : this.addresses.dashboards(host);
+    const headers = ownHeaders(ancestors, [pagePolicy]);
+    send(response, problemOf(known).status, sentencePage(known.message), headers);
+  }
+
   async #serve(
     request: IncomingMessage,
     response: ServerResponse,
@@ -65,10 +78,10 @@ export class PreviewServer {
     try {
       const connection = await this.streams.open(grant);
       if (response.destroyed) return void connection.stream.destroy();
-      const onFailed = (error: AppError): void => this.#fail(request, response, { error, grant });
+      const onFailed = (error: AppError): void => this.fail(request, response, { error, grant });
       forwardRequest(request, response, { ...connection, onFailed });
     } catch (error) {
-      this.#fail(request, response, { error, grant });
+      this.fail(request, response, { error, grant });
     }
   }
 
@@ -127,18 +140,6 @@ export class PreviewServer {
   /** Checks the caller’s current rights. */
   #assertMay({ caller, target: { session } }: PreviewGrant): void {
     assertMay(this.identity.callerById(caller.id), 'operate', session);
-  }
-
-  #fail(
-    { headers: { host } }: IncomingMessage,
-    response: ServerResponse,
-    { error, grant }: { error: unknown; grant?: PreviewGrant },
-  ): void {
-    const known = sentError(error, this.#logger);
-    if (response.headersSent) return void response.destroy();
-    const ancestors = grant ? framedBy(grant) : this.addresses.dashboards(host);
-    const headers = ownHeaders(ancestors, [pagePolicy]);
-    send(response, problemOf(known).status, sentencePage(known.message), headers);
   }
 }
 

@@ -1,0 +1,115 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Injectable, Logger } from '@nestjs/common';
+import { AppError } from '@belay/protocol';
+import type { NextFunction, Request, Response } from 'express';
+import { isPassedOn } from '../../peers/introduced-caller.js';
+import { PeerWatch } from '../../peers/peer-watch.js';
+import { SessionServers } from '../../peers/session-servers.js';
+import { refuseOnSocket } from '../../refuse-on-socket.js';
+import type { LiveServer } from '../../storage/live-servers.js';
+import { Identity } from '../auth/identity.js';
+import { PreviewAddress } from '../preview/preview-address.js';
+import { PreviewServer } from '../preview/preview-server.js';
+import { sentError } from '../problem.js';
+import { passRequest, passUpgrade } from './pass-request.js';
+
+interface Passing {
+  response: Response;
+  /** For what continues here. */
+  next: () => void;
+  /** Called if no response has begun. */
+  fail: (error: unknown) => void;
+}
+
+/** Passes requests about one session, and those of its previews, on to the server that works on it. */
+@Injectable()
+export class SessionRelay {
+  readonly #logger = new Logger('Peers');
+
+  constructor(
+    private readonly servers: SessionServers,
+    private readonly watch: PeerWatch,
+    private readonly identity: Identity,
+    private readonly addresses: PreviewAddress,
+    private readonly previews: PreviewServer,
+  ) {}
+
+  /** Of a session by its path: its server authenticates the caller anew. Anything else continues here. */
+  take(request: Request, response: Response, next: NextFunction): void {
+    const session = sessionAt(request.path);
+    if (session === undefined) return next();
+    const isKnown = this.identity.caller(request) !== undefined;
+    if (isKnown) return this.#pass(session, request, { response, next, fail: next });
+    // Strangers are refused here, and learn nothing about sessions. Only of a caller that has just been made can this
+    // server not know yet what the one knew that passed the request on.
+    next(isPassedOn(request.socket) ? notYetKnown() : undefined);
+  }
+
+  /** Of a preview by its host name: its server knows who may see it. Anything else continues here. */
+  takePreview(request: Request, response: Response, next: NextFunction): void {
+    const target = this.addresses.find(request.headers.host);
+    if (!target) return next();
+    const fail = (error: unknown): void => this.previews.fail(request, response, { error });
+    this.#pass(target.session, request, { response, next, fail });
+  }
+
+  /** Like `takePreview`, for an upgrade; calls `next` for anything that continues here. */
+  takePreviewUpgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    { head, next }: { head: Buffer; next: () => void },
+  ): void {
+    const target = this.addresses.find(request.headers.host);
+    if (!target) return next();
+    const refuse = (error: unknown): void => refuseOnSocket(socket, sentError(error, this.#logger));
+    const onError = (): void => void socket.destroy();
+    socket.on('error', onError);
+    this.#serverOf(target.session, request).then((owner) => {
+      if (socket.destroyed) return;
+      if (owner) {
+        this.watch.add(owner.id, socket);
+        return passUpgrade(request, socket, { owner, head, onFailed: refuse });
+      }
+      socket.off('error', onError);
+      next();
+    }, refuse);
+  }
+
+  #pass(session: string, request: Request, { response, next, fail }: Passing): void {
+    this.#serverOf(session, request).then((owner) => {
+      if (response.destroyed) return;
+      if (!owner) return next();
+      this.watch.add(owner.id, passRequest(request, response, { owner, onFailed: fail }));
+    }, fail);
+  }
+
+  /** Undefined for this server. What another one has passed on is never passed on again: throws `unavailable` then. */
+  async #serverOf(session: string, { socket }: IncomingMessage): Promise<LiveServer | undefined> {
+    if (!isPassedOn(socket)) return this.servers.other(session);
+    await this.servers.assertOwn(session);
+    return undefined;
+  }
+}
+
+/** For a caller that another server knows: `unauthorized` would be final. */
+export const notYetKnown = (): AppError =>
+  new AppError(
+    'unavailable',
+    'The server of this session does not know the caller yet: try again.',
+  );
+
+/** The session that a path is about, as the router reads it; undefined for other paths. */
+function sessionAt(path: string): string | undefined {
+  const part = /^\/api\/sessions\/([^/]+)(?:\/|$)/.exec(path)?.[1] ?? '';
+  const session = decoded(part);
+  return /^[\w-]{1,200}$/.test(session) && session !== 'import' ? session : undefined;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return ''; // The router refuses it.
+  }
+}
