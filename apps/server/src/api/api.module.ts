@@ -20,6 +20,8 @@ import { AcpServices } from './acp/acp-services.js';
 import { AddressCheck } from './auth/address-check.js';
 import { NamedCalls } from './commands/named-calls.js';
 import { LifecycleCommands } from './commands/lifecycle-commands.js';
+import { CommandsElsewhere } from './commands/commands-elsewhere.js';
+import { OwnCommands } from './commands/own-commands.js';
 import { SessionCommands } from './commands/session-commands.js';
 import { ServerChecks } from './rest/server-checks.js';
 import { DashboardGateway } from './dashboard/dashboard.gateway.js';
@@ -155,7 +157,9 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     OAuthService,
     PasswordCheck,
     NamedCalls,
+    CommandsElsewhere,
     LifecycleCommands,
+    OwnCommands,
     SessionCommands,
     AcpApi,
     AcpConfig,

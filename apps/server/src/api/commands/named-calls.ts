@@ -6,9 +6,10 @@ import {
   mcpToolNamed,
   type InstalledOperation,
 } from '@belay/protocol';
-import type { Caller } from '../../access/caller.js';
+import { sees, type Caller } from '../../access/caller.js';
 import { DirectCalls } from '../../actions/direct-calls.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
+import { CommandsElsewhere, type PassableCall } from './commands-elsewhere.js';
 
 /** Calls of operations by name, with `session` as an additional input field. */
 @Injectable()
@@ -16,6 +17,7 @@ export class NamedCalls {
   constructor(
     private readonly dispatcher: Dispatcher,
     private readonly direct: DirectCalls,
+    private readonly elsewhere: CommandsElsewhere,
   ) {}
 
   /** Installed operations that the caller can call without a session now. */
@@ -23,16 +25,12 @@ export class NamedCalls {
     return this.direct.offered(caller);
   }
 
-  /** Installed operations need no session. Throws what `Dispatcher.call` and `DirectCalls` throw. */
-  async call(
-    caller: Caller,
-    {
-      name,
-      input,
-      signal,
-      id,
-    }: { name: string; input: unknown; signal: AbortSignal; id?: string | undefined },
-  ): Promise<unknown> {
+  /**
+   * Installed operations need no session. Throws what `Dispatcher.call`, `DirectCalls` and `CommandsElsewhere.call`
+   * throw.
+   */
+  async call(caller: Caller, call: PassableCall & { signal: AbortSignal }): Promise<unknown> {
+    const { name, input, signal, id } = call;
     const given = fieldsOf(input);
     const { session, ...fields } = given;
     const action = actionNamed(name);
@@ -44,6 +42,9 @@ export class NamedCalls {
       if (tool) return this.direct.runTool(tool, { input: fields, caller, signal });
     }
     if (typeof session !== 'string' || session === '') throw namesNoSession(name);
+    // No other server is asked about a session that the caller may not see.
+    const passed = sees(caller, session) && (await this.elsewhere.call(session, caller, call));
+    if (passed) return passed.value;
     return this.dispatcher.call(
       session,
       { name, input: fields, caller, ...(id && { id }) },

@@ -1,0 +1,125 @@
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { Injectable } from '@nestjs/common';
+import { AppError, errorFrom, errorOfProblem, type Event } from '@belay/protocol';
+import type { Caller } from '../../access/caller.js';
+import { PeerAgent } from '../../peers/peer-agent.js';
+import { PeerWatch } from '../../peers/peer-watch.js';
+import { SessionServers } from '../../peers/session-servers.js';
+import type { LiveServer } from '../../storage/live-servers.js';
+
+/** Where a server takes commands of others; it exists only for them. */
+export const peerCommandsPath = '/peers/commands';
+
+/** A line of the answer, which ends with its value or an error. */
+export type CommandLine = { event: Event } | { value?: unknown } | { error: object };
+
+/** A command, or a call of an operation, that may be about a session of another server. */
+export interface PassableCall {
+  name: string;
+  input: unknown;
+  signal?: AbortSignal | undefined;
+  id?: string | undefined;
+  onEvent?: ((event: Event) => void) | undefined;
+  isPassedOn?: boolean | undefined;
+  isAudited?: boolean | undefined;
+}
+
+/** Commands on sessions of other servers, which carry them out in the caller’s name. */
+@Injectable()
+export class CommandsElsewhere {
+  constructor(
+    private readonly servers: SessionServers,
+    private readonly watch: PeerWatch,
+  ) {}
+
+  /**
+   * The result of the session’s server; undefined for a session of this one, or none. Throws what that server throws;
+   * `unavailable` when no server has the session now, or its server ended before it answered; and `cancelled`.
+   */
+  async call(
+    session: string | undefined,
+    caller: Caller,
+    call: PassableCall,
+  ): Promise<{ value: unknown } | undefined> {
+    if (session === undefined) return undefined;
+    if (call.isPassedOn) {
+      await this.servers.assertOwn(session);
+      return undefined;
+    }
+    const server = await this.servers.other(session);
+    return server && { value: await this.#ask(server, caller, call) };
+  }
+
+  async #ask(server: LiveServer, caller: Caller, call: PassableCall): Promise<unknown> {
+    const { name, input, id, isAudited, signal, onEvent } = call;
+    if (signal?.aborted) throw cancelled();
+    const sent = requestTo(server, caller);
+    const stop = (): void => void sent.destroy(cancelled());
+    signal?.addEventListener('abort', stop, { once: true });
+    this.watch.add(server.id, sent);
+    try {
+      sent.end(JSON.stringify({ name, input, id, isAudited }));
+      return await valueOf(await responseTo(sent), onEvent);
+    } catch (error) {
+      if (signal?.aborted) throw cancelled();
+      throw error instanceof AppError ? error : broken();
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      sent.destroy();
+    }
+  }
+}
+
+function requestTo(server: LiveServer, { id, via }: Caller): ClientRequest {
+  // What has no address is done by the server itself.
+  const { api = 'rest', address = '127.0.0.1' } = via ?? {};
+  return httpRequest({
+    agent: new PeerAgent(server, { address, kind: 'caller', caller: { id, api } }),
+    method: 'POST',
+    path: peerCommandsPath,
+    headers: { 'content-type': 'application/json' },
+  });
+}
+
+function responseTo(sent: ClientRequest): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  // Errors after the response has begun reject the reading of it.
+  sent.once('response', resolve).on('error', reject);
+  return promise;
+}
+
+async function valueOf(
+  reply: IncomingMessage,
+  onEvent: ((event: Event) => void) | undefined,
+): Promise<unknown> {
+  if (reply.statusCode !== 200) throw errorOfProblem(await text(reply)) ?? broken();
+  for await (const line of linesOf(reply)) {
+    const read = JSON.parse(line) as CommandLine;
+    if ('error' in read) throw errorFrom(read.error);
+    if (!('event' in read)) return read.value;
+    onEvent?.(read.event);
+  }
+  throw broken();
+}
+
+/** Not by `readline`, which also splits within strings of JSON. */
+async function* linesOf(reply: IncomingMessage): AsyncGenerator<string> {
+  let begun: string[] = [];
+  for await (const chunk of reply.setEncoding('utf8') as AsyncIterable<string>) {
+    const [first = '', ...more] = chunk.split('\n');
+    begun.push(first);
+    for (const next of more) {
+      yield begun.join('');
+      begun = [next];
+    }
+  }
+}
+
+const cancelled = (): AppError => new AppError('cancelled', 'The call was cancelled.');
+
+const broken = (): AppError =>
+  new AppError(
+    'unavailable',
+    'The server of this session ended before it answered. See what was done, then try again.',
+  );

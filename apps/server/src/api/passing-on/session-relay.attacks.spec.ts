@@ -1,0 +1,233 @@
+import { once } from 'node:events';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { request, type IncomingMessage, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { AppError, type ApiName, type AuditPage, type Event } from '@belay/protocol';
+import { ownerCaller, viewerCaller, type Caller } from '../../access/caller.js';
+import { PeerAgent } from '../../peers/peer-agent.js';
+import type { PeerIntroduction } from '../../peers/peer-introduction.js';
+import { PeerPort } from '../../peers/peer-port.js';
+import { PeerWatch } from '../../peers/peer-watch.js';
+import { SessionServers } from '../../peers/session-servers.js';
+import { TestServer } from '../../testing/server.js';
+import { SessionCommands } from '../commands/session-commands.js';
+
+describe('attacks: a session of another server', () => {
+  const owner = new TestServer();
+  const door = new TestServer();
+  let port: PeerPort;
+  let session: string;
+  let isAlive = true;
+
+  beforeAll(async () => {
+    await owner.start();
+    session = await owner.session();
+    port = await PeerPort.open({ host: '127.0.0.1' }, '127.0.0.1:0');
+    port.work(owner.app.getHttpServer() as Server);
+    const there = { id: 'owner', address: port.address, key: port.key };
+    door.replace(SessionServers, {
+      other: (id) =>
+        id !== session
+          ? Promise.resolve(undefined)
+          : Promise.resolve(isAlive ? there : { ...there, address: '127.0.0.1:1' }),
+      assertOwn: () => Promise.reject(new AppError('unavailable', 'Not here.')),
+    });
+    door.replace(PeerWatch, { add: () => {} });
+    door.data = await mkdtemp(join(tmpdir(), 'belay-door-'));
+    // All servers of a database have the same tokens.
+    const { token, viewerToken } = owner;
+    await writeFile(join(door.data, 'server.json'), JSON.stringify({ token, viewerToken }));
+    await door.start();
+  });
+  afterEach(() => void (isAlive = true));
+  afterAll(async () => {
+    port.close();
+    await door.close();
+    await owner.close();
+  });
+
+  interface Sent {
+    introduction: PeerIntroduction;
+    method?: string;
+    path: string;
+    headers?: Record<string, string>;
+    body?: unknown;
+  }
+  /** What another server could send to the owner. */
+  async function toOwner({ introduction, body, ...asked }: Sent) {
+    const agent = new PeerAgent({ address: port.address, key: port.key }, introduction);
+    const headers = { 'content-type': 'application/json', ...asked.headers };
+    const sent = request({ agent, ...asked, headers }).end(body && JSON.stringify(body));
+    const [reply] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: reply.statusCode, text: await text(reply) };
+  }
+  const by = (id: string, api: ApiName = 'mcp'): PeerIntroduction => ({
+    address: '10.0.0.9',
+    kind: 'caller',
+    caller: { id, api },
+  });
+  const relayed: PeerIntroduction = { address: '10.0.0.9', kind: 'request' };
+  const as = (caller: Caller, api: ApiName): Caller => ({
+    ...caller,
+    via: { api, address: '10.0.0.9' },
+  });
+  const audited = async (server: TestServer, action: string) => {
+    const { entries } = await server.json<AuditPage>('GET', '/api/audit?limit=50');
+    return entries.filter((entry) => entry.action === action);
+  };
+  const post = (path: string, token?: string) =>
+    door.fetch(path, {
+      method: 'POST',
+      body: JSON.stringify({ text: 'Hello' }),
+      headers: { 'content-type': 'application/json' },
+      ...(token !== undefined && { token }),
+    });
+
+  describe('by its path', () => {
+    it('is answered by its server, which checks the caller and keeps the record', async () => {
+      const answer = await door.json('GET', `/api/sessions/${session}`);
+      expect(answer).toEqual(await owner.json('GET', `/api/sessions/${session}`));
+      const before = (await audited(owner, 'sessions.message')).length;
+      const path = `/api/sessions/${session}/messages`;
+      expect((await post(path)).ok).toBe(true);
+      const { status } = await post(path, owner.viewerToken);
+      expect(status).toBe(403);
+      const after = await audited(owner, 'sessions.message');
+      expect(after.slice(0, after.length - before).map(({ outcome }) => outcome)).toEqual([
+        'forbidden',
+        'ok',
+      ]);
+      expect(after[0]).toMatchObject({ caller: 'viewer', api: 'rest', address: '127.0.0.1' });
+      expect(await audited(door, 'sessions.message')).toEqual([]);
+    });
+
+    it('is found by every spelling that the router accepts', async () => {
+      const encoded = `%${session.charCodeAt(0).toString(16)}${session.slice(1)}`;
+      for (const path of [`/api/sessions/${encoded}`, `/api/sessions/${session}/`])
+        expect((await door.fetch(path)).status).toBe(200);
+      const wrong = await door.fetch('/api/sessions/%zz');
+      expect(wrong.status).toBe((await owner.fetch('/api/sessions/%zz')).status);
+    });
+
+    it('is nothing to strangers, and to pages of other sites', async () => {
+      expect((await door.fetch(`/api/sessions/${session}`, { token: 'wrong' })).status).toBe(401);
+      const path = `/api/sessions/${session}`;
+      const headers = { origin: 'http://evil.example' };
+      expect((await door.fetch(path, { headers })).status).toBe(403);
+    });
+
+    it('is passed on once, and never by a server that does not work on it', async () => {
+      const authorization = `Bearer ${owner.token}`;
+      const headers = { authorization };
+      const here = { introduction: relayed, path: `/api/sessions/${session}`, headers };
+      expect((await toOwner(here)).status).toBe(200);
+      const elsewhere = { ...here, path: '/api/sessions/another' };
+      expect((await owner.fetch('/api/sessions/another')).status).toBe(404);
+      expect(await toOwner(elsewhere)).toMatchObject({
+        status: 503,
+        text: expect.stringContaining('"code":"unavailable"'),
+      });
+      // It may be a token that has just been made.
+      const early = { ...here, headers: { authorization: 'Bearer unknown' } };
+      expect((await toOwner(early)).status).toBe(503);
+    });
+
+    it('is unavailable while its server does not answer', async () => {
+      isAlive = false;
+      const answer = await door.json('GET', `/api/sessions/${session}`);
+      expect(answer).toMatchObject({ status: 503, code: 'unavailable' });
+    });
+  });
+
+  describe('by a command', () => {
+    const commands = () => door.app.get(SessionCommands);
+    const { signal } = new AbortController();
+
+    it('is carried out by its server in the caller’s name, and recorded once', async () => {
+      const before = (await audited(owner, 'sessions.message')).length;
+      const input = { session, text: 'Over MCP' };
+      const caller = as(ownerCaller, 'mcp');
+      const call = commands().call(caller, { name: 'message', input, signal });
+      expect(await call).toMatchObject({ id: session });
+      const after = await audited(owner, 'sessions.message');
+      expect(after).toHaveLength(before + 1);
+      expect(after[0]).toMatchObject({ caller: 'owner', api: 'mcp', address: '10.0.0.9' });
+      const run = commands().run('message', { session, text: 'Over a GPT' } as never, { caller });
+      expect(await run).toMatchObject({ id: session });
+      expect(await audited(owner, 'sessions.message')).toHaveLength(before + 1);
+      expect(await audited(door, 'sessions.message')).toEqual([]);
+    });
+
+    it('fails as there', async () => {
+      const input = { session, message: 999 };
+      const caller = as(ownerCaller, 'websocket');
+      const there = await owner.app
+        .get(SessionCommands)
+        .call(caller, { name: 'withdraw', input, signal })
+        .catch((error: unknown) => error);
+      const here = commands().call(caller, { name: 'withdraw', input, signal });
+      expect(await here.catch((error: unknown) => error)).toEqual(there);
+      const operation = { name: 'files.read', input: { session, path: '' }, signal };
+      await expect(commands().call(caller, operation)).rejects.toMatchObject({
+        code: 'invalid_input',
+      });
+      isAlive = false;
+      await expect(
+        commands().call(caller, { name: 'status', input, signal }),
+      ).rejects.toMatchObject({ code: 'unavailable' });
+    });
+
+    it('tells the events of a wait, which ends when it is cancelled', async () => {
+      const events: Event[] = [];
+      const caller = as(ownerCaller, 'mcp');
+      const stop = new AbortController();
+      const waiting = commands().call(caller, {
+        name: 'wait',
+        input: { session, seconds: 50, limit: 1_000 },
+        signal: stop.signal,
+        onEvent: (event) => {
+          events.push(event);
+          stop.abort();
+        },
+      });
+      await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
+      expect(events[0]).toMatchObject({ seq: 1 });
+    });
+
+    it('has no more rights than its caller, whatever the headers say', async () => {
+      const body = { name: 'message', input: { session, text: 'x' } };
+      const headers = { authorization: `Bearer ${owner.token}` };
+      const asked = { method: 'POST', path: '/peers/commands', headers, body };
+      const answer = await toOwner({ ...asked, introduction: by('viewer') });
+      expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'forbidden' } });
+      const unchecked = { ...body, isAudited: true };
+      const again = await toOwner({ ...asked, body: unchecked, introduction: by('viewer') });
+      expect(JSON.parse(again.text)).toMatchObject({ error: { code: 'forbidden' } });
+      expect((await toOwner({ ...asked, introduction: by('user:gone') })).status).toBe(503);
+      const input = { session, text: 'x' };
+      const viewing = commands().call(as(viewerCaller, 'mcp'), { name: 'message', input, signal });
+      await expect(viewing).rejects.toMatchObject({ code: 'forbidden' });
+    });
+
+    it('is not passed on by a server that does not work on the session', async () => {
+      const body = { name: 'status', input: { session: 'another' } };
+      const asked = { method: 'POST', path: '/peers/commands', body };
+      const answer = await toOwner({ ...asked, introduction: by('owner') });
+      expect(JSON.parse(answer.text)).toMatchObject({ error: { code: 'unavailable' } });
+    });
+
+    it('is taken from servers alone', async () => {
+      const body = JSON.stringify({ name: 'status', input: { session } });
+      const headers = { 'content-type': 'application/json' };
+      const init = { method: 'POST', body, headers };
+      for (const token of [owner.token, owner.viewerToken, ''])
+        expect((await owner.fetch('/peers/commands', { ...init, token })).status).toBe(404);
+      const authorization = `Bearer ${owner.token}`;
+      const asked = { method: 'POST', path: '/peers/commands', headers: { authorization } };
+      expect((await toOwner({ ...asked, introduction: relayed })).status).toBe(404);
+      expect(await (await owner.fetch('/openapi.json')).text()).not.toContain('/peers/');
+    });
+  });
+});
