@@ -26,8 +26,12 @@ export function passRequest(
   { owner, onFailed }: { owner: Owner; onFailed: (error: AppError) => void },
 ): ClientRequest {
   const isChunked = request.headers['transfer-encoding'] !== undefined;
-  // Set explicitly, because Node would send the body of a GET without any framing.
-  const sent = requestTo(owner, request, isChunked ? { 'transfer-encoding': 'chunked' } : {});
+  const sent = requestTo(owner, request, {
+    // A server that closes a connection on which a body still arrives would take its response back with it.
+    connection: 'keep-alive',
+    // Set explicitly, because Node would send the body of a GET without any framing.
+    ...(isChunked && { 'transfer-encoding': 'chunked' }),
+  });
   sent.on('response', (reply) => {
     // The other server has set its own.
     for (const name of response.getHeaderNames()) response.removeHeader(name);
@@ -36,9 +40,10 @@ export function passRequest(
     // A reply that breaks off must not look complete: the pipeline destroys the response.
     pipeline(reply, response, () => sent.destroy());
   });
-  sent.on('error', (error) => {
-    if (response.headersSent) return void (response.writableFinished || response.destroy());
-    if (!response.destroyed) onFailed(failure(error));
+  sent.once('error', (error) => {
+    // More errors may follow while the body is still sent; those of a reply are those of its pipeline.
+    sent.on('error', () => {});
+    if (!response.headersSent && !response.destroyed) onFailed(failure(error));
   });
   response.once('close', () => sent.destroy());
   request.pipe(sent);
@@ -78,14 +83,14 @@ export function passUpgrade(
 function requestTo(
   owner: Owner,
   request: IncomingMessage,
-  framing: Record<string, string>,
+  ofConnection: Record<string, string>,
 ): ClientRequest {
   const address = request.socket.remoteAddress ?? '';
   return httpRequest({
     agent: new PeerAgent(owner, { address, kind: 'request' }),
     method: request.method,
     path: request.url,
-    headers: { ...endToEndHeaders(request.headersDistinct, ofThisConnection), ...framing },
+    headers: { ...endToEndHeaders(request.headersDistinct, ofThisConnection), ...ofConnection },
     setDefaultHeaders: false,
   });
 }

@@ -11,12 +11,13 @@ import type { PeerIntroduction } from '../../peers/peer-introduction.js';
 import { PeerPort } from '../../peers/peer-port.js';
 import { PeerWatch } from '../../peers/peer-watch.js';
 import { SessionServers } from '../../peers/session-servers.js';
+import { liveServer } from '../../testing/live-server.js';
 import { TestServer } from '../../testing/server.js';
 import { SessionCommands } from '../commands/session-commands.js';
 
 describe('attacks: a session of another server', () => {
   const owner = new TestServer();
-  const door = new TestServer();
+  const entry = new TestServer();
   let port: PeerPort;
   let session: string;
   let isAlive = true;
@@ -26,25 +27,25 @@ describe('attacks: a session of another server', () => {
     session = await owner.session();
     port = await PeerPort.open({ host: '127.0.0.1' }, '127.0.0.1:0');
     port.work(owner.app.getHttpServer() as Server);
-    const there = { id: 'owner', address: port.address, key: port.key };
-    door.replace(SessionServers, {
+    const there = liveServer({ id: 'owner', address: port.address, key: port.key });
+    entry.replace(SessionServers, {
       other: (id) =>
         id !== session
           ? Promise.resolve(undefined)
           : Promise.resolve(isAlive ? there : { ...there, address: '127.0.0.1:1' }),
       assertOwn: () => Promise.reject(new AppError('unavailable', 'Not here.')),
     });
-    door.replace(PeerWatch, { add: () => {} });
-    door.data = await mkdtemp(join(tmpdir(), 'belay-door-'));
+    entry.replace(PeerWatch, { add: () => {} });
+    entry.data = await mkdtemp(join(tmpdir(), 'belay-entry-'));
     // All servers of a database have the same tokens.
     const { token, viewerToken } = owner;
-    await writeFile(join(door.data, 'server.json'), JSON.stringify({ token, viewerToken }));
-    await door.start();
+    await writeFile(join(entry.data, 'server.json'), JSON.stringify({ token, viewerToken }));
+    await entry.start();
   });
   afterEach(() => void (isAlive = true));
   afterAll(async () => {
     port.close();
-    await door.close();
+    await entry.close();
     await owner.close();
   });
 
@@ -75,10 +76,10 @@ describe('attacks: a session of another server', () => {
   });
   const audited = async (server: TestServer, action: string) => {
     const { entries } = await server.json<AuditPage>('GET', '/api/audit?limit=50');
-    return entries.filter((entry) => entry.action === action);
+    return entries.filter((each) => each.action === action);
   };
   const post = (path: string, token?: string) =>
-    door.fetch(path, {
+    entry.fetch(path, {
       method: 'POST',
       body: JSON.stringify({ text: 'Hello' }),
       headers: { 'content-type': 'application/json' },
@@ -87,7 +88,7 @@ describe('attacks: a session of another server', () => {
 
   describe('by its path', () => {
     it('is answered by its server, which checks the caller and keeps the record', async () => {
-      const answer = await door.json('GET', `/api/sessions/${session}`);
+      const answer = await entry.json('GET', `/api/sessions/${session}`);
       expect(answer).toEqual(await owner.json('GET', `/api/sessions/${session}`));
       const before = (await audited(owner, 'sessions.message')).length;
       const path = `/api/sessions/${session}/messages`;
@@ -100,22 +101,22 @@ describe('attacks: a session of another server', () => {
         'ok',
       ]);
       expect(after[0]).toMatchObject({ caller: 'viewer', api: 'rest', address: '127.0.0.1' });
-      expect(await audited(door, 'sessions.message')).toEqual([]);
+      expect(await audited(entry, 'sessions.message')).toEqual([]);
     });
 
     it('is found by every spelling that the router accepts', async () => {
       const encoded = `%${session.charCodeAt(0).toString(16)}${session.slice(1)}`;
       for (const path of [`/api/sessions/${encoded}`, `/api/sessions/${session}/`])
-        expect((await door.fetch(path)).status).toBe(200);
-      const wrong = await door.fetch('/api/sessions/%zz');
+        expect((await entry.fetch(path)).status).toBe(200);
+      const wrong = await entry.fetch('/api/sessions/%zz');
       expect(wrong.status).toBe((await owner.fetch('/api/sessions/%zz')).status);
     });
 
     it('is nothing to strangers, and to pages of other sites', async () => {
-      expect((await door.fetch(`/api/sessions/${session}`, { token: 'wrong' })).status).toBe(401);
+      expect((await entry.fetch(`/api/sessions/${session}`, { token: 'wrong' })).status).toBe(401);
       const path = `/api/sessions/${session}`;
       const headers = { origin: 'http://evil.example' };
-      expect((await door.fetch(path, { headers })).status).toBe(403);
+      expect((await entry.fetch(path, { headers })).status).toBe(403);
     });
 
     it('is passed on once, and never by a server that does not work on it', async () => {
@@ -136,13 +137,13 @@ describe('attacks: a session of another server', () => {
 
     it('is unavailable while its server does not answer', async () => {
       isAlive = false;
-      const answer = await door.json('GET', `/api/sessions/${session}`);
+      const answer = await entry.json('GET', `/api/sessions/${session}`);
       expect(answer).toMatchObject({ status: 503, code: 'unavailable' });
     });
   });
 
   describe('by a command', () => {
-    const commands = () => door.app.get(SessionCommands);
+    const commands = () => entry.app.get(SessionCommands);
     const { signal } = new AbortController();
 
     it('is carried out by its server in the caller’s name, and recorded once', async () => {
@@ -157,19 +158,19 @@ describe('attacks: a session of another server', () => {
       const run = commands().run('message', { session, text: 'Over a GPT' } as never, { caller });
       expect(await run).toMatchObject({ id: session });
       expect(await audited(owner, 'sessions.message')).toHaveLength(before + 1);
-      expect(await audited(door, 'sessions.message')).toEqual([]);
+      expect(await audited(entry, 'sessions.message')).toEqual([]);
     });
 
     it('fails as there', async () => {
       const input = { session, message: 999 };
-      const caller = as(ownerCaller, 'websocket');
+      const caller = as(ownerCaller, 'ws');
       const there = await owner.app
         .get(SessionCommands)
         .call(caller, { name: 'withdraw', input, signal })
         .catch((error: unknown) => error);
       const here = commands().call(caller, { name: 'withdraw', input, signal });
       expect(await here.catch((error: unknown) => error)).toEqual(there);
-      const operation = { name: 'files.read', input: { session, path: '' }, signal };
+      const operation = { name: 'files.read', input: { session }, signal };
       await expect(commands().call(caller, operation)).rejects.toMatchObject({
         code: 'invalid_input',
       });

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import type { NextFunction, Request, Response } from 'express';
+import { noSuchSession, sees } from '../../access/caller.js';
 import { isPassedOn } from '../../peers/introduced-caller.js';
 import { PeerWatch } from '../../peers/peer-watch.js';
 import { SessionServers } from '../../peers/session-servers.js';
@@ -39,11 +40,14 @@ export class SessionRelay {
   take(request: Request, response: Response, next: NextFunction): void {
     const session = sessionAt(request.path);
     if (session === undefined) return next();
-    const isKnown = this.identity.caller(request) !== undefined;
-    if (isKnown) return this.#pass(session, request, { response, next, fail: next });
+    const caller = this.identity.caller(request);
+    const isPassed = isPassedOn(request.socket);
     // Strangers are refused here, and learn nothing about sessions. Only of a caller that has just been made can this
     // server not know yet what the one knew that passed the request on.
-    next(isPassedOn(request.socket) ? notYetKnown() : undefined);
+    if (!caller) return next(isPassed ? notYetKnown() : undefined);
+    const fail = (error: unknown): void =>
+      next(isPassed || sees(caller, session) ? error : noSuchSession(session));
+    this.#pass(session, request, { response, next, fail });
   }
 
   /** Of a preview by its host name: its server knows who may see it. Anything else continues here. */
@@ -65,7 +69,8 @@ export class SessionRelay {
     const refuse = (error: unknown): void => refuseOnSocket(socket, sentError(error, this.#logger));
     const onError = (): void => void socket.destroy();
     socket.on('error', onError);
-    this.#serverOf(target.session, request).then((owner) => {
+    const work = async (): Promise<void> => {
+      const owner = await this.#serverOf(target.session, request);
       if (socket.destroyed) return;
       if (owner) {
         this.watch.add(owner.id, socket);
@@ -73,15 +78,18 @@ export class SessionRelay {
       }
       socket.off('error', onError);
       next();
-    }, refuse);
+    };
+    work().catch(refuse);
   }
 
   #pass(session: string, request: Request, { response, next, fail }: Passing): void {
-    this.#serverOf(session, request).then((owner) => {
+    const work = async (): Promise<void> => {
+      const owner = await this.#serverOf(session, request);
       if (response.destroyed) return;
       if (!owner) return next();
       this.watch.add(owner.id, passRequest(request, response, { owner, onFailed: fail }));
-    }, fail);
+    };
+    work().catch(fail);
   }
 
   /** Undefined for this server. What another one has passed on is never passed on again: throws `unavailable` then. */

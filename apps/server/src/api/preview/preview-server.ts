@@ -54,7 +54,7 @@ export class PreviewServer {
     return true;
   }
 
-  /** Answers with a page that says why; a response that has begun breaks off. */
+  /** Sends a page that says why; breaks off a response that has begun. */
   fail(
     { headers: { host } }: IncomingMessage,
     response: ServerResponse,
