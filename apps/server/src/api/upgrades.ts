@@ -11,7 +11,7 @@ import { ColdChanges } from '../storage/cold-changes.js';
 import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
-import { notYetKnown } from './passing-on/session-relay.js';
+import { notYetKnown } from './passing-on/known-caller.js';
 import { SocketCounts } from './limits/socket-counts.js';
 import { refuseOnSocket } from '../refuse-on-socket.js';
 

@@ -7,7 +7,7 @@ import { LiveServers, type LiveServer } from '../storage/live-servers.js';
 import { serverId } from '../server-id.js';
 
 /** How long a request waits until this server has taken a session that was handed over to it, in milliseconds. */
-const takeMs = 3_000;
+const takeMs = 20_000;
 const lookAgainMs = 50;
 
 /** Which of the servers of a database works on a session. */
@@ -36,6 +36,7 @@ export class SessionServers {
       'The server of this session has ended, and another one takes it: try again in a few seconds.',
     );
   }
+
   /**
    * Resolves when this server works on a session, which it may be about to take. Throws `unavailable` when it does not:
    * whoever passed on a request about it looks again.

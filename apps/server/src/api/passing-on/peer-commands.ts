@@ -11,7 +11,7 @@ import type { SessionCommands } from '../commands/session-commands.js';
 import { readJsonBody } from '../json-bodies.js';
 import { sentError } from '../problem.js';
 import { abortedOnClose } from '../rest/aborted-on-close.js';
-import { notYetKnown } from './session-relay.js';
+import { knownCaller } from './known-caller.js';
 
 /** More than the largest message of any API that passes commands on. */
 const maxBytes = 16 * 2 ** 20;
@@ -43,9 +43,8 @@ export function peerCommands({ identity, commands, changes }: PeerCommandsOption
     try {
       lease.assertHeld();
       changes.requireCurrent();
-      const caller = identity.caller(request);
-      if (!caller) throw notYetKnown();
       const signal = abortedOnClose(response);
+      const caller = await knownCaller(identity, request);
       const { name, input, id, isAudited = false } = parsed(await readJsonBody(request, maxBytes));
       const via = { api: introduced.api, address: request.socket.remoteAddress };
       response.status(200).type('application/x-ndjson').flushHeaders();

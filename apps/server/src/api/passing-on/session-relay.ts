@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
 import type { NextFunction, Request, Response } from 'express';
 import { noSuchSession, sees } from '../../access/caller.js';
 import { isPassedOn } from '../../peers/introduced-caller.js';
@@ -13,6 +12,7 @@ import { Identity } from '../auth/identity.js';
 import { PreviewAddress } from '../preview/preview-address.js';
 import { PreviewServer } from '../preview/preview-server.js';
 import { sentError } from '../problem.js';
+import { knownCaller } from './known-caller.js';
 import { passRequest, passUpgrade } from './pass-request.js';
 
 interface Passing {
@@ -40,13 +40,16 @@ export class SessionRelay {
   take(request: Request, response: Response, next: NextFunction): void {
     const session = sessionAt(request.path);
     if (session === undefined) return next();
+    if (isPassedOn(request.socket)) {
+      const known = knownCaller(this.identity, request);
+      known.then(() => this.#pass(session, request, { response, next, fail: next }), next);
+      return;
+    }
     const caller = this.identity.caller(request);
-    const isPassed = isPassedOn(request.socket);
-    // Strangers are refused here, and learn nothing about sessions. Only of a caller that has just been made can this
-    // server not know yet what the one knew that passed the request on.
-    if (!caller) return next(isPassed ? notYetKnown() : undefined);
+    // Strangers are refused here. Neither they nor those who do not see the session learn whether it exists.
+    if (!caller) return next();
     const fail = (error: unknown): void =>
-      next(isPassed || sees(caller, session) ? error : noSuchSession(session));
+      next(sees(caller, session) ? error : noSuchSession(session));
     this.#pass(session, request, { response, next, fail });
   }
 
@@ -99,13 +102,6 @@ export class SessionRelay {
     return undefined;
   }
 }
-
-/** For a caller that another server knows: `unauthorized` would be final. */
-export const notYetKnown = (): AppError =>
-  new AppError(
-    'unavailable',
-    'The server of this session does not know the caller yet: try again.',
-  );
 
 /** The session that a path is about, as the router reads it; undefined for other paths. */
 function sessionAt(path: string): string | undefined {
