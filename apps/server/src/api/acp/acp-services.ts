@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Dispatcher } from '../../sessions/dispatcher.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionCommands } from '../commands/session-commands.js';
 import { AcpConfig } from './acp-config.js';
@@ -11,7 +10,6 @@ import { AcpLive } from './acp-live.js';
 export class AcpServices {
   constructor(
     readonly commands: SessionCommands,
-    readonly dispatcher: Dispatcher,
     readonly feed: EventFeed,
     readonly content: AcpContent,
     readonly live: AcpLive,

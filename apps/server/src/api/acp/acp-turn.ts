@@ -109,9 +109,9 @@ export class AcpTurn {
   async #showChanges({ commit, parent }: EventArgs<'commit'>, id: string): Promise<void> {
     if (parent === null) return;
     const { session, caller, signal } = this.of;
-    const input = { from: parent, to: commit };
-    const output = await this.services.dispatcher
-      .call(session, { name: 'workspace.diff', input, caller }, signal)
+    const input = { session, from: parent, to: commit };
+    const output = await this.services.commands
+      .call(caller, { name: 'workspace.diff', input, signal })
       .catch(ignoreError('then the editor shows the call without its diff'));
     if (output) await this.#send(this.#updates.diffs(id, hunksOf(output.diff)));
   }

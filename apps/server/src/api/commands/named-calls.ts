@@ -5,6 +5,8 @@ import {
   fieldsOfTool,
   mcpToolNamed,
   type InstalledOperation,
+  type OperationName,
+  type OperationOutput,
 } from '@belay/protocol';
 import { sees, type Caller } from '../../access/caller.js';
 import { DirectCalls } from '../../actions/direct-calls.js';
@@ -29,7 +31,12 @@ export class NamedCalls {
    * Installed operations need no session. Throws what `Dispatcher.call`, `DirectCalls` and `CommandsElsewhere.call`
    * throw.
    */
-  async call(caller: Caller, call: PassableCall & { signal: AbortSignal }): Promise<unknown> {
+  call<N extends OperationName>(
+    caller: Caller,
+    call: NamedCall & { name: N },
+  ): Promise<OperationOutput<N>>;
+  call(caller: Caller, call: NamedCall): Promise<unknown>;
+  async call(caller: Caller, call: NamedCall): Promise<unknown> {
     const { name, input, signal, id } = call;
     const given = fieldsOf(input);
     const { session, ...fields } = given;
@@ -58,6 +65,8 @@ export class NamedCalls {
     return found !== undefined && Object.hasOwn(fieldsOfTool(found.tool), 'session');
   }
 }
+
+type NamedCall = PassableCall & { signal: AbortSignal };
 
 const fieldsOf = (input: unknown): Record<string, unknown> =>
   typeof input === 'object' && input !== null && !Array.isArray(input)

@@ -3,10 +3,13 @@ import {
   commandAction,
   idsOf,
   isSessionCommand,
+  ownValue,
   sessionCommands,
   type CommandInput,
   type CommandOutput,
   type InstalledOperation,
+  type OperationName,
+  type OperationOutput,
   type SessionCommand,
   type SessionCommandName,
 } from '@belay/protocol';
@@ -66,6 +69,7 @@ export class SessionCommands {
     caller: Caller,
     call: CommandCall<N>,
   ): Promise<CommandOutput<N>>;
+  call<N extends OperationName>(caller: Caller, call: CommandCall<N>): Promise<OperationOutput<N>>;
   call(caller: Caller, call: CommandCall): Promise<unknown>;
   async call(caller: Caller, call: CommandCall): Promise<unknown> {
     const { name } = call;
@@ -103,4 +107,4 @@ export class SessionCommands {
 }
 
 const idsIn = (name: SessionCommandName, input: Record<string, unknown>): string[] =>
-  idsOf(sessionCommands[name]).map((id) => String(input[id]));
+  idsOf(sessionCommands[name]).map((id) => String(ownValue(input, id)));

@@ -6,8 +6,8 @@ import { assertMay, type Caller } from '../../access/caller.js';
 import { DirectCalls } from '../../actions/direct-calls.js';
 import { BlobStore, type StoredBlob } from '../../logs/blob-store.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
-import { Dispatcher } from '../../sessions/dispatcher.js';
 import { SessionService } from '../../sessions/session.service.js';
+import { NamedCalls } from '../commands/named-calls.js';
 
 /** The number of sessions whose logs are listed; templates cover the others. */
 const maxListed = 50;
@@ -51,7 +51,7 @@ export const resourceTemplates = [
 export class McpResources {
   constructor(
     private readonly sessions: SessionService,
-    private readonly dispatcher: Dispatcher,
+    private readonly operations: NamedCalls,
     private readonly terminals: TerminalLog,
     private readonly blobs: BlobStore,
     private readonly direct: DirectCalls,
@@ -100,9 +100,9 @@ export class McpResources {
     const pages: Buffer[] = [];
     let size = 0;
     for (let offset: number | null = 0; offset !== null;) {
-      const input = { path, encoding: 'base64', offset, limit: pageBytes };
-      const call = { name: 'files.read', input, caller } as const;
-      const page: OperationOutput<'files.read'> = await this.dispatcher.call(session, call, signal);
+      const input = { session, path, encoding: 'base64', offset, limit: pageBytes };
+      const call = { name: 'files.read', input, signal } as const;
+      const page: OperationOutput<'files.read'> = await this.operations.call(caller, call);
       pages.push(Buffer.from(page.content, 'base64'));
       size += pages.at(-1)?.length ?? 0;
       if (size > maxCharacters) throw tooLong(path);
