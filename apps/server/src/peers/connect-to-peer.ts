@@ -19,7 +19,7 @@ export async function connectToPeer(
   introduction: PeerIntroduction,
 ): Promise<Socket> {
   const { host, port } = hostAndPort(address);
-  const socket = connect({ host, port, allowHalfOpen: true });
+  const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
   socket.on('error', () => socket.destroy());
   socket.write(introductionLine(key, introduction));
   const answered = once(socket, 'data', { signal: AbortSignal.timeout(acceptMs) });

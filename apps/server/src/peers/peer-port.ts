@@ -23,7 +23,7 @@ const introductionMs = 2_000;
  */
 export class PeerPort {
   readonly key = randomSecret();
-  readonly #server: Server = createServer((socket) => this.#accept(socket));
+  readonly #server: Server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
   #http: HttpServer | undefined;
   #leads = false;
 
