@@ -20,7 +20,13 @@ import { chainRows, type ChainPlace } from './chained-rows.js';
 import { EventBudget } from './event-budget.js';
 import { Fence } from './fence.js';
 import { fold, takeOver, type Draft, type NewLog } from './fold.js';
-import { LogListeners, type FleetListener, type LogListener } from './log-listeners.js';
+import {
+  LogListeners,
+  type FleetListener,
+  type LogListener,
+  type MoveListener,
+  type SummaryChangeListener,
+} from './log-listeners.js';
 import { LogWriter } from './log-writer.js';
 import { QueuedMessages } from './queued-messages.js';
 import { firstRecord, type SessionRecord } from './session-record.js';
@@ -92,6 +98,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
 
   #own(records: readonly SessionRecord[]): SessionSummary[] {
     for (const record of records) this.#fence.set(record);
+    for (const { id } of records) this.#listeners.publishMove(id);
     const taken = records.map((record) => this.#shown(record));
     if (taken.length > 0) for (const listener of this.#onTaken) listener(taken);
     return taken;
@@ -100,6 +107,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
   /** Gives a session to another server, which takes it with `claimHanded`: this one may append no more to it. */
   async handOver(session: string, server: string): Promise<void> {
     await this.#writer.enqueue(session, (record) => fold({ ...record, owner: server }, []));
+    this.#listeners.publishMove(session);
   }
 
   /** Whether this server owns a session. */
@@ -294,8 +302,29 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     return this.#listeners.add(session, listener);
   }
 
+  /** Of the sessions that this server owns. */
   subscribeAll(listener: FleetListener): () => void {
     return this.#listeners.addForAll(listener);
+  }
+
+  /** Calls the listener with each changed summary, also of sessions of other servers. */
+  subscribeSummaries(listener: SummaryChangeListener): () => void {
+    return this.#listeners.addForSummaries(listener);
+  }
+
+  /** Calls the listener when another server begins to work on a session, or no longer does. */
+  onMoved(listener: MoveListener): () => void {
+    return this.#listeners.addForMoves(listener);
+  }
+
+  /** A session of another server has changed; null if it was deleted. */
+  changedElsewhere(session: string, summary: SessionSummary | null): void {
+    this.#listeners.publishSummary(session, summary);
+  }
+
+  /** Another server has begun to work on a session, or no longer does. */
+  movedElsewhere(session: string): void {
+    this.#listeners.publishMove(session);
   }
 
   /** Resolves when all earlier requests are stored or refused. */

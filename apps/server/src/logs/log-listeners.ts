@@ -3,6 +3,10 @@ import type { Event, SessionSummary } from '@belay/protocol';
 
 export type LogListener = (events: Event[]) => void;
 export type FleetListener = (session: string, events: Event[], summary: SessionSummary) => void;
+/** Gets null for a session that was deleted by another server. */
+export type SummaryChangeListener = (session: string, summary: SessionSummary | null) => void;
+/** Of a session that another server works on from now on, or no longer. */
+export type MoveListener = (session: string) => void;
 
 /**
  * The listeners of single sessions, and those of all. An error in one listener does not keep events from the others.
@@ -11,6 +15,8 @@ export class LogListeners {
   readonly #logger = new Logger(LogListeners.name);
   readonly #sessions = new Map<string, Set<LogListener>>();
   readonly #fleet = new Set<FleetListener>();
+  readonly #summaries = new Set<SummaryChangeListener>();
+  readonly #moves = new Set<MoveListener>();
 
   /** Returns a function that unsubscribes. */
   add(session: string, listener: LogListener): () => void {
@@ -29,6 +35,16 @@ export class LogListeners {
     return () => void this.#fleet.delete(listener);
   }
 
+  addForSummaries(listener: SummaryChangeListener): () => void {
+    this.#summaries.add(listener);
+    return () => void this.#summaries.delete(listener);
+  }
+
+  addForMoves(listener: MoveListener): () => void {
+    this.#moves.add(listener);
+    return () => void this.#moves.delete(listener);
+  }
+
   remove(session: string): void {
     this.#sessions.delete(session);
   }
@@ -42,6 +58,16 @@ export class LogListeners {
   /** Without events: only what is shown of the session has changed. */
   publishToFleet(summary: SessionSummary, events: Event[]): void {
     for (const listener of this.#fleet) this.#notify(() => listener(summary.id, events, summary));
+    this.publishSummary(summary.id, summary);
+  }
+
+  /** Of any session: also of one that is not this server’s. */
+  publishSummary(session: string, summary: SessionSummary | null): void {
+    for (const listener of this.#summaries) this.#notify(() => listener(session, summary));
+  }
+
+  publishMove(session: string): void {
+    for (const listener of this.#moves) this.#notify(() => listener(session));
   }
 
   #notify(listener: () => void): void {
