@@ -1,8 +1,11 @@
 import { Global, Module } from '@nestjs/common';
+import { OtherSessions } from './other-sessions.js';
 import { PeerWatch } from './peer-watch.js';
 import { SessionServers } from './session-servers.js';
 
+const services = [PeerWatch, SessionServers];
+
 /** Which server has which session, for every module above the logs. */
 @Global()
-@Module({ providers: [PeerWatch, SessionServers], exports: [PeerWatch, SessionServers] })
+@Module({ providers: [OtherSessions, ...services], exports: services })
 export class PeersModule {}
