@@ -18,18 +18,22 @@ interface ViewerRequest {
   input: z.ZodType;
 }
 
+const offsets = z
+  .record(terminalName, z.int().nonnegative())
+  .refine((terminals) => Object.keys(terminals).length <= 1_000, 'at most 1,000');
+
 /** The requests of a viewer over the socket; each is answered by an acknowledgement. */
 export const viewerRequests = {
-  /** Follow one session: events after `after`, then live; terminals from their offsets, then live. */
+  /**
+   * Follow one session: events after `after`, then live; terminals from their offsets, then live. With `now`, terminals
+   * begin with what they print next, and the answer has the offsets of it as `terminals`.
+   */
   watch: {
     scope: 'view',
     input: z.object({
       session,
       after: z.int().nonnegative(),
-      terminals: z
-        .record(terminalName, z.int().nonnegative())
-        .refine((terminals) => Object.keys(terminals).length <= 1_000, 'at most 1,000')
-        .default({}),
+      terminals: z.union([offsets, z.enum(['now', 'none'])]).default({}),
     }),
   },
   unwatch: { scope: 'view', input: z.object({ session }) },

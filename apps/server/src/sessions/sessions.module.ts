@@ -16,6 +16,8 @@ import { NewWorkspaces } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
 import { Dispatcher } from './dispatcher.js';
 import { EventFeed } from './feed/event-feed.js';
+import { PeerSockets } from './feed/peer-sockets.js';
+import { RemoteFollowers } from './feed/remote-followers.js';
 import { FeedSources } from './feed/session-followers.js';
 import { Examples } from './examples.js';
 import { Exports } from './exports.js';
@@ -83,7 +85,9 @@ import { WorkspaceStore } from './workspace.store.js';
     LogSteps,
     MachineDraining,
     MachineRemoval,
+    PeerSockets,
     Recovery,
+    RemoteFollowers,
     Rewinding,
     SandboxSlots,
     LoadReport,
@@ -114,6 +118,7 @@ import { WorkspaceStore } from './workspace.store.js';
     Examples,
     Exports,
     FeedSources,
+    RemoteFollowers,
     Forking,
     Rewinding,
     Search,

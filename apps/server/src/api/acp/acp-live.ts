@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { ownerCaller } from '../../access/caller.js';
+import { EventLog } from '../../logs/event-log.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { TransientNotices, type TransientNoticeMap } from '../../logs/transient-notices.js';
+import type { FeedNotices, Follower, FollowedBytes } from '../../sessions/feed/follower.js';
+import { RemoteFollowers } from '../../sessions/feed/remote-followers.js';
 
 export interface LiveListener {
   /** Text of the reply that is being written. */
@@ -17,6 +21,8 @@ export class AcpLive {
   constructor(
     private readonly notices: TransientNotices,
     private readonly terminals: TerminalLog,
+    private readonly log: EventLog,
+    private readonly remote: RemoteFollowers,
   ) {}
 
   /** Calls the listener until the returned function is called. */
@@ -33,10 +39,42 @@ export class AcpLive {
     const unsubscribe = this.terminals.subscribe(session, (name, _, bytes) =>
       listener.terminal(name, bytes),
     );
+    const unfollow = this.remote.keep(new LiveFollower(listener), session, async () => ({
+      session,
+      after: await this.log.lastSeq(session),
+      terminals: 'now',
+    }));
     return () => {
+      unfollow();
       notices.off('delta', onDelta);
       notices.off('output', onOutput);
       unsubscribe();
     };
   }
+}
+
+/** Tells a listener what happens in a session of another server. Its caller was checked for this session before. */
+class LiveFollower implements Follower {
+  readonly caller = ownerCaller;
+  readonly isOpen = true;
+  readonly isCongested = false;
+
+  constructor(private readonly listener: LiveListener) {}
+
+  async drained(): Promise<void> {}
+
+  send<N extends keyof FeedNotices>(_name: N, notice: FeedNotices[N]): void {
+    if ('kind' in notice) this.listener.reply(notice.kind, notice.text);
+    else if ('call' in notice) this.listener.output(notice.call, notice.text);
+  }
+
+  async sendBytes({ terminal, bytes }: FollowedBytes): Promise<void> {
+    this.listener.terminal(terminal, bytes);
+  }
+
+  /** The feed of events says so. */
+  gone(): void {}
+
+  /** What is not in the log is not shown then. */
+  failed(): void {}
 }

@@ -1,7 +1,7 @@
 import { ignoreError, isEvent } from '@belay/protocol';
 import type { SandboxService } from '../../sandboxes/sandbox.service.js';
 import type { EventLog } from '../../logs/event-log.js';
-import { isCongested, type DashboardSocket } from './dashboard-socket.js';
+import type { DashboardSocket } from './dashboard-socket.js';
 import type { TransientNotices } from '../../logs/transient-notices.js';
 
 /** The viewers of each browser. An agent takes screenshots only while it has viewers. */
@@ -15,10 +15,8 @@ export class BrowserWatch {
     live: TransientNotices,
   ) {
     const show = (frame: Parameters<Parameters<typeof live.on<'frame'>>[1]>[0]): void => {
-      for (const socket of this.#watchers.get(frame.session) ?? []) {
-        // A screenshot is dropped while the socket is busy: the next one replaces it.
-        if (!isCongested(socket)) socket.emit('frame', frame);
-      }
+      for (const { data } of this.#watchers.get(frame.session) ?? [])
+        data.follower.showFrame(frame);
     };
     live.on('frame', show);
     this.#endings = [

@@ -1,5 +1,7 @@
 import type { AppError, ViewerCalls, ViewerNotices } from '@belay/protocol';
 import type { Server, Socket } from 'socket.io';
+import type { Caller } from '../../access/caller.js';
+import type { TransientNoticeMap } from '../../logs/transient-notices.js';
 import type { FeedNotices, Follower, FollowedBytes } from '../../sessions/feed/follower.js';
 import type { ViewerAccess } from './viewer-access.js';
 
@@ -25,6 +27,10 @@ export function isCongested(socket: DashboardSocket): boolean {
 /** One dashboard that follows sessions. */
 export class DashboardFollower implements Follower {
   constructor(readonly socket: DashboardSocket) {}
+
+  get caller(): Caller {
+    return this.socket.data.access.caller;
+  }
 
   get isOpen(): boolean {
     return this.socket.connected;
@@ -54,6 +60,11 @@ export class DashboardFollower implements Follower {
 
   sendBytes(bytes: FollowedBytes): Promise<void> {
     return new Promise((received) => this.socket.emit('terminal', bytes, received));
+  }
+
+  /** It is dropped while the socket is busy: the next one replaces it. */
+  showFrame(frame: TransientNoticeMap['frame'][0]): void {
+    if (!this.isCongested) this.socket.emit('frame', frame);
   }
 
   gone(session: string, error: AppError): void {

@@ -5,7 +5,13 @@ import {
   type OnGatewayConnection,
   type OnGatewayInit,
 } from '@nestjs/websockets';
-import { dashboardPath, viewerRequests, type Answer, type SessionSummary } from '@belay/protocol';
+import {
+  dashboardPath,
+  viewerRequests,
+  type Answer,
+  type SessionSummary,
+  type ViewerRequests,
+} from '@belay/protocol';
 import type { z } from 'zod';
 import { sees, seesAll, seesTerminals } from '../../access/caller.js';
 import { EvaluationService } from '../../evaluations/evaluation.service.js';
@@ -28,7 +34,10 @@ import {
 type Requests = typeof viewerRequests;
 type RequestInput<K extends keyof Requests> = z.output<Requests[K]['input']>;
 type Handlers = {
-  [K in keyof Requests]: (socket: DashboardSocket, input: RequestInput<K>) => Promise<void>;
+  [K in keyof Requests]: (
+    socket: DashboardSocket,
+    input: RequestInput<K>,
+  ) => Promise<object | void>;
 };
 
 /** Sessions that one connection may follow at once. */
@@ -113,11 +122,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
   }
 
   readonly #handlers: Handlers = {
-    watch: ({ data: { access, follower } }, request) =>
-      this.#followers.add(follower, {
-        ...request,
-        ...(!seesTerminals(access.caller, request.session) && { terminals: 'none' }),
-      }),
+    watch: (socket, request) => this.#watch(socket, request),
     unwatch: (socket, { session }) => {
       this.#browsers.set(socket, session, false);
       this.#sizes.remove(socket, session);
@@ -127,30 +132,60 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     fleet: (socket) => this.#fleet.add(socket),
     evaluations: (socket) => this.#evaluations.add(socket),
     'terminal.keys': (_, keys) => this.input.keys(keys),
-    'terminal.fit': (socket, fit) => this.#sizes.set(socket, fit),
+    'terminal.fit': async (socket, fit) => {
+      await this.#sizes.set(socket, fit);
+      await this.sources.remote.stand(socket.data.follower, 'terminal.fit', fit);
+    },
     'terminal.hold': (_, hold) => this.input.hold(hold),
     'terminal.open': (_, open) => this.input.open(open),
-    'browser.watch': (socket, { session, watched }) => {
-      this.#browsers.set(socket, session, watched);
-      return Promise.resolve();
+    'browser.watch': async (socket, request) => {
+      this.#browsers.set(socket, request.session, request.watched);
+      await this.sources.remote.stand(socket.data.follower, 'browser.watch', request);
     },
   };
+
+  async #watch(
+    { data: { access, follower } }: DashboardSocket,
+    request: RequestInput<'watch'>,
+  ): Promise<object> {
+    const { session } = request;
+    if (!seesTerminals(access.caller, session)) {
+      await this.#followers.add(follower, { ...request, terminals: 'none' });
+      return {};
+    }
+    if (request.terminals !== 'now') {
+      await this.#followers.add(follower, request);
+      return {};
+    }
+    const known = await this.sources.terminals.list(session);
+    const terminals = Object.fromEntries(known.map(({ terminal, size }) => [terminal, size]));
+    await this.#followers.add(follower, { ...request, terminals });
+    return { terminals };
+  }
 
   async #answer<K extends keyof Requests>(
     socket: DashboardSocket,
     name: K,
     input: unknown,
-  ): Promise<Answer> {
+  ): Promise<Answer<object>> {
     try {
       const { access } = socket.data;
       access.check(name);
       const schema: z.ZodType<RequestInput<keyof Requests>> = viewerRequests[name].input;
       const request = parsedInput(name, schema, input);
       const session = 'session' in request ? request.session : undefined;
-      await access.run(name, session, () =>
+      // What changes a session is done, and written into the audit log, by the server that has it.
+      if (session !== undefined && 'audit' in viewerRequests[name]) {
+        access.check(name, session);
+        const { remote } = this.sources;
+        const passed = request as ViewerRequests[K] & { session: string };
+        if (await remote.request(socket.data.follower, name, passed))
+          return { ok: true, value: {} };
+      }
+      const value = await access.run(name, session, () =>
         this.#handlers[name](socket, request as RequestInput<K>),
       );
-      return { ok: true, value: {} };
+      return { ok: true, value: value ?? {} };
     } catch (error) {
       return { ok: false, error: sentError(error, this.#logger).toJSON() };
     }
@@ -158,7 +193,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
 
   #subscribeToSessions(changed: (id: string, summary: SessionSummary | null) => void) {
     const endings = [
-      this.sources.log.subscribeAll((id, _events, summary) => changed(id, summary)),
+      this.sources.log.subscribeSummaries(changed),
       this.sources.removal.onRemoved((id) => changed(id, null)),
     ];
     return () => {

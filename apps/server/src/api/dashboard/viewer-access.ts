@@ -21,15 +21,15 @@ export class ViewerAccess {
     );
   }
 
-  async run(
+  async run<T>(
     action: RequestName,
     session: string | undefined,
-    work: () => Promise<void>,
-  ): Promise<void> {
+    work: () => Promise<T>,
+  ): Promise<T> {
     this.check(action, session);
-    if (this.#isAudited(action, session))
-      await this.audit.run(this.caller, { action, session }, work);
-    else await work();
+    return this.#isAudited(action, session)
+      ? this.audit.run(this.caller, { action, session }, work)
+      : work();
   }
 
   #isAudited(action: RequestName, session: string | undefined): boolean {

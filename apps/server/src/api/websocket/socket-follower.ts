@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { terminalName, type AppError } from '@belay/protocol';
 import { z } from 'zod';
+import { unauthorized, type Caller } from '../../access/caller.js';
 import type { FeedNotices, Follower, FollowedBytes } from '../../sessions/feed/follower.js';
 import type { SessionFollowers } from '../../sessions/feed/session-followers.js';
 import type { ApiSocket } from '../api-socket.js';
@@ -42,6 +43,12 @@ export class SocketFollower implements Follower {
     private readonly replied: Set<string>,
     private readonly followers: SessionFollowers<SocketFollower>,
   ) {}
+
+  get caller(): Caller {
+    const { caller } = this.socket;
+    if (!caller) throw unauthorized();
+    return caller;
+  }
 
   get isOpen(): boolean {
     return this.socket.isOpen;

@@ -4,6 +4,8 @@ import { timeLimit } from '@belay/rpc';
 import { EventLog } from '../../logs/event-log.js';
 import { SessionRemoval } from '../session-removal.js';
 import { eventsPage } from './feed-limits.js';
+import { NewsFollower } from './news-follower.js';
+import { RemoteFollowers } from './remote-followers.js';
 
 /** The log of a session for readers that wait for new events, by single requests or as a stream. */
 @Injectable()
@@ -11,6 +13,7 @@ export class EventFeed {
   constructor(
     private readonly log: EventLog,
     private readonly removal: SessionRemoval,
+    private readonly remote: RemoteFollowers,
   ) {}
 
   /** Events after a number. If there are none, it waits for the first one, or until `waitMs` have passed. */
@@ -19,12 +22,12 @@ export class EventFeed {
     range: { after: number; limit?: number; waitMs: number },
     signal: AbortSignal,
   ): Promise<Event[]> {
-    const { after, limit, waitMs } = range;
-    const events = await this.#read(session, { after, limit });
-    if (events.length > 0 || waitMs === 0) return events;
-    const time = waitMs === Infinity ? signal : timeLimit(waitMs, signal);
-    await this.#news(session, after, time);
-    return signal.aborted ? [] : this.#read(session, { after, limit });
+    const news = new NewsFollower(session, this.remote);
+    try {
+      return await this.#next(news, range, signal);
+    } finally {
+      news.close();
+    }
   }
 
   /**
@@ -38,16 +41,31 @@ export class EventFeed {
     signal: AbortSignal,
   ): AsyncGenerator<Event[], void> {
     let last = after;
-    while (!signal.aborted) {
-      const events = await this.next(
-        session,
-        { after: last, limit: eventsPage, waitMs: idleMs },
-        signal,
-      );
-      if (signal.aborted) return;
-      last = events.at(-1)?.seq ?? last;
-      yield events;
+    const news = new NewsFollower(session, this.remote);
+    try {
+      while (!signal.aborted) {
+        const range = { after: last, limit: eventsPage, waitMs: idleMs };
+        const events = await this.#next(news, range, signal);
+        if (signal.aborted) return;
+        last = events.at(-1)?.seq ?? last;
+        yield events;
+      }
+    } finally {
+      news.close();
     }
+  }
+
+  async #next(
+    news: NewsFollower,
+    { after, limit, waitMs }: { after: number; limit?: number | undefined; waitMs: number },
+    signal: AbortSignal,
+  ): Promise<Event[]> {
+    const { session } = news;
+    const events = await this.#read(session, { after, limit });
+    if (events.length > 0 || waitMs === 0) return events;
+    const time = waitMs === Infinity ? signal : timeLimit(waitMs, signal);
+    await this.#news(news, after, time);
+    return signal.aborted ? [] : this.#read(session, { after, limit });
   }
 
   async #read(
@@ -59,19 +77,27 @@ export class EventFeed {
   }
 
   /** Resolves when there is an event after a number, the session is deleted, or the signal is aborted. */
-  async #news(session: string, after: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
+  async #news(news: NewsFollower, after: number, signal: AbortSignal): Promise<void> {
+    const { session } = news;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const wake = (): void => resolve();
-    const unsubscribe = this.log.subscribe(session, wake);
-    const forget = this.removal.onRemoved((id) => id === session && wake());
+    const look = async (): Promise<void> => {
+      if ((await this.log.lastSeq(session)) > after) wake();
+    };
+    const endings = [
+      this.log.subscribe(session, wake),
+      this.removal.onRemoved((id) => id === session && wake()),
+      // What happened while it moved was told to nobody.
+      this.log.onMoved((id) => id === session && void look().catch(wake)),
+      news.listen(after, (error) => (error === undefined ? wake() : reject(error as Error))),
+    ];
     signal.addEventListener('abort', wake, { once: true });
     try {
       // Checked after subscribing: an event is either stored already, or will be published.
       if (signal.aborted || (await this.log.lastSeq(session)) > after) return;
       await promise;
     } finally {
-      unsubscribe();
-      forget();
+      for (const end of endings) end();
       signal.removeEventListener('abort', wake);
     }
   }

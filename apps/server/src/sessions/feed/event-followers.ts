@@ -42,6 +42,11 @@ export class EventFollowers<F extends Follower> {
     return this.#positions.keys();
   }
 
+  /** The last event that was sent to the follower. */
+  after(follower: F): number {
+    return this.#positions.get(follower)?.sent ?? 0;
+  }
+
   add(follower: F, after: number): void {
     this.remove(follower);
     const position = { follower, sent: after, catchingUp: false, closed: false };

@@ -1,4 +1,5 @@
 import type { AppError, Event } from '@belay/protocol';
+import type { Caller } from '../../access/caller.js';
 import type { TransientNoticeMap } from '../../logs/transient-notices.js';
 
 /** Notices that are not stored; a congested follower does not get them. */
@@ -19,6 +20,8 @@ export interface FollowedBytes {
 
 /** A connection, of any protocol, that follows sessions. No method throws. */
 export interface Follower {
+  /** In whose name other servers are asked for their sessions. */
+  readonly caller: Caller;
   readonly isOpen: boolean;
   /**
    * Whether the connection accepts nothing at present. Events that it misses are read from the log once it has
@@ -31,6 +34,8 @@ export interface Follower {
   send<N extends keyof FeedNotices>(name: N, notice: FeedNotices[N]): void;
   /** The bytes are valid only until it returns. Resolves when the other side has acknowledged them. */
   sendBytes(bytes: FollowedBytes): Promise<void>;
+  /** A picture of the session’s browser, which is shown or dropped. Undefined where none are shown. */
+  showFrame?(frame: TransientNoticeMap['frame'][0]): void;
   /** The session was deleted; nothing more of it is sent. */
   gone(session: string, error: AppError): void;
   /** Missed events of the session cannot be read, so nothing more of it is sent. */

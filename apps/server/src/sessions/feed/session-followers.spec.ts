@@ -1,5 +1,6 @@
 import { newEvent, type AppError } from '@belay/protocol';
 import { until } from '@belay/testing';
+import { ownerCaller } from '../../access/caller.js';
 import { TerminalFiles } from '../../logs/terminal-files.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
@@ -7,10 +8,18 @@ import { TestLogs } from '../../testing/logs.js';
 import type { SessionRemoval } from '../session-removal.js';
 import { eventsPage, terminalWindow } from './feed-limits.js';
 import type { FeedNotices, Follower, FollowedBytes } from './follower.js';
+import type { RemoteFollowers } from './remote-followers.js';
 import { SessionFollowers } from './session-followers.js';
+
+/** One server alone. */
+const noOthers = {
+  find: () => Promise.resolve(undefined),
+  remove: () => {},
+} as unknown as RemoteFollowers;
 
 /** A connection that takes what it is sent when the test says so. */
 class Connection implements Follower {
+  readonly caller = ownerCaller;
   isOpen = true;
   isCongested = false;
   readonly seqs: number[] = [];
@@ -79,7 +88,7 @@ describe('followers of sessions', () => {
       },
     } as unknown as SessionRemoval;
     followers = new SessionFollowers(
-      { log: logs.log, terminals, live, removal },
+      { log: logs.log, terminals, live, removal, remote: noOthers },
       {
         maxSessions: 2,
         sendAll: (to, name, notice) => {

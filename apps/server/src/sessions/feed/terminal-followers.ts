@@ -41,6 +41,14 @@ export class TerminalFollowers<F extends Follower> {
     });
   }
 
+  /** Where the follower would have to begin to be sent the rest. */
+  starts(follower: F): TerminalStarts | 'none' {
+    const followed = this.#followed.get(follower);
+    if (!followed) return 'none';
+    const sent = [...followed.positions.values()].map((at) => [at.terminal, at.sent] as const);
+    return followed.starts ? { ...followed.starts, ...Object.fromEntries(sent) } : 'now';
+  }
+
   add(follower: F, from: TerminalStarts): void {
     this.remove(follower);
     const followed = { starts: from === 'now' ? undefined : from, positions: new Map() };

@@ -1,0 +1,88 @@
+import { until } from '@belay/testing';
+import { AuditLog } from '../../access/audit-log.js';
+import { TransientNotices } from '../../logs/transient-notices.js';
+import { SessionServers } from '../../peers/session-servers.js';
+import { openSocket, PeerSockets } from '../../sessions/feed/peer-sockets.js';
+import type { LiveServer } from '../../storage/live-servers.js';
+import { connected, dashboardSocket, type Socket } from '../../testing/dashboard-socket.js';
+import { liveServer } from '../../testing/live-server.js';
+import { TestServer } from '../../testing/server.js';
+
+describe('the dashboard’s socket, for a session of another server', () => {
+  const owner = new TestServer();
+  const other = liveServer();
+  let place: LiveServer | undefined = other;
+  const lead = new TestServer()
+    .replace(SessionServers, {
+      other: () => Promise.resolve(place),
+      assertOwn: () => Promise.resolve(),
+    })
+    .replace(PeerSockets, {
+      open: () =>
+        openSocket(owner.url, { extraHeaders: { authorization: `Bearer ${owner.token}` } }),
+    });
+  let id: string;
+  let socket: Socket;
+
+  beforeAll(async () => {
+    await owner.start();
+    await lead.start();
+  });
+  afterAll(async () => {
+    await lead.close();
+    await owner.close();
+  });
+  beforeEach(async () => {
+    place = other;
+    id = await owner.session();
+    socket = await connected(dashboardSocket(lead.url, { authorization: `Bearer ${lead.token}` }));
+  });
+  afterEach(() => socket.close());
+
+  const ask = (name: string, input: object): Promise<unknown> =>
+    socket.emitWithAck(name, { session: id, ...input });
+  const done = { ok: true, value: {} };
+
+  it('passes on what is typed, its errors, and what the viewer shows', async () => {
+    const audit = jest.spyOn(lead.app.get(AuditLog), 'run');
+    const agent = owner.sandboxes.agents.get(id);
+    const seqs: number[] = [];
+    socket.on('events', ({ events }) =>
+      seqs.push(...events.map(({ seq }: { seq: number }) => seq)),
+    );
+    expect(await ask('watch', { after: 0 })).toEqual(done);
+    await until('the log', async () => seqs.at(-1) === (await owner.log.lastSeq(id)));
+    expect(await ask('terminal.keys', { terminal: 'main', data: 'ls' })).toEqual(done);
+    const size = { columns: 80, rows: 24 };
+    expect(await ask('terminal.fit', { terminal: 'main', size })).toEqual(done);
+    expect(await ask('browser.watch', { watched: true })).toEqual(done);
+    expect(agent?.calls).toEqual([
+      { name: 'terminal.keys', input: { terminal: 'main', data: 'ls' } },
+      { name: 'terminal.resize', input: { terminal: 'main', ...size } },
+      { name: 'browser.watch', input: { watched: true } },
+    ]);
+    expect(audit).not.toHaveBeenCalled();
+    const frames: unknown[] = [];
+    socket.on('frame', ({ url }) => frames.push(url));
+    const picture = { jpeg: Buffer.from('x'), width: 1, height: 1, url: 'http://a' };
+    owner.app.get(TransientNotices).frame(id, picture);
+    await until('the picture', () => frames.length > 0);
+    await owner.json('POST', `/api/sessions/${id}/stop`, {});
+    owner.sandboxes.agents.delete(id);
+    expect(await ask('terminal.open', { terminal: 'main' })).toMatchObject({
+      error: { code: 'conflict' },
+    });
+    socket.close();
+  });
+
+  it('lets viewers only watch', async () => {
+    const viewer = await connected(
+      dashboardSocket(lead.url, { authorization: `Bearer ${lead.viewerToken}` }),
+    );
+    const keys = { session: id, terminal: 'main', data: 'ls' };
+    expect(await viewer.emitWithAck('terminal.keys', keys)).toMatchObject({
+      error: { code: 'forbidden' },
+    });
+    viewer.close();
+  });
+});
