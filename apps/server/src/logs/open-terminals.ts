@@ -1,3 +1,4 @@
+import { ignoreError } from '@belay/protocol';
 import type { Config } from '../config.js';
 import type { Database } from '../storage/database.js';
 import type { ObjectStore } from '../storage/object-store.js';
@@ -12,5 +13,11 @@ export const openTerminals = (
   database: Database,
   objects: ObjectStore,
   log: EventLog,
-): TerminalStore =>
-  config.storage ? new TerminalPieces(database, objects, log) : new TerminalFiles(config);
+): TerminalStore => {
+  if (config.storage) return new TerminalPieces(database, objects, log);
+  const files = new TerminalFiles(config);
+  log.onMoved((session) => {
+    files.forget(session).catch(ignoreError('a file that cannot be closed is of no more use'));
+  });
+  return files;
+};

@@ -83,13 +83,16 @@ export class TerminalFiles implements TerminalStore, OnApplicationShutdown {
   }
 
   async remove(session: string): Promise<void> {
-    for (const [key, file] of this.#files) {
-      if (!key.startsWith(`${session}/`)) continue;
-      this.#files.delete(key);
-      await this.#close(await file);
-    }
-    this.#used.delete(session);
+    await this.forget(session);
     await rm(join(this.#folder, session), { recursive: true, force: true });
+  }
+
+  /** Reads the sizes of a session’s files anew from now on: another server may have written them. */
+  async forget(session: string): Promise<void> {
+    this.#used.delete(session);
+    const files = [...this.#files].filter(([key]) => key.startsWith(`${session}/`));
+    for (const [key] of files) this.#files.delete(key);
+    for (const [, file] of files) await this.#close(await file);
   }
 
   async onApplicationShutdown(): Promise<void> {
