@@ -17,6 +17,7 @@ import type { Appendix } from './appendix.js';
 import { checkAgentEvents, refuseNewWork } from './agent-events.js';
 import { idsOfCalls, refuseUsedIds } from './call-ids.js';
 import { chainRows, type ChainPlace } from './chained-rows.js';
+import { Elsewhere } from './elsewhere.js';
 import { EventBudget } from './event-budget.js';
 import { Fence } from './fence.js';
 import { fold, takeOver, type Draft, type NewLog } from './fold.js';
@@ -48,6 +49,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
   readonly #fence: Fence;
   readonly #budget: EventBudget;
   readonly #listeners = new LogListeners();
+  readonly elsewhere = new Elsewhere(this.#listeners);
   readonly #userCalls = new UserCalls();
   readonly #writer: LogWriter;
   readonly #onTaken = new Set<TakenListener>();
@@ -98,7 +100,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
 
   #own(records: readonly SessionRecord[]): SessionSummary[] {
     for (const record of records) this.#fence.set(record);
-    for (const { id } of records) this.#listeners.publishMove(id);
+    for (const { id } of records) this.elsewhere.moved(id);
     const taken = records.map((record) => this.#shown(record));
     if (taken.length > 0) for (const listener of this.#onTaken) listener(taken);
     return taken;
@@ -107,7 +109,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
   /** Gives a session to another server, which takes it with `claimHanded`: this one may append no more to it. */
   async handOver(session: string, server: string): Promise<void> {
     await this.#writer.enqueue(session, (record) => fold({ ...record, owner: server }, []));
-    this.#listeners.publishMove(session);
+    this.elsewhere.moved(session);
   }
 
   /** Whether this server owns a session. */
@@ -317,16 +319,6 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     return this.#listeners.addForMoves(listener);
   }
 
-  /** A session of another server has changed; null if it was deleted. */
-  changedElsewhere(session: string, summary: SessionSummary | null): void {
-    this.#listeners.publishSummary(session, summary);
-  }
-
-  /** Another server has begun to work on a session, or no longer does. */
-  movedElsewhere(session: string): void {
-    this.#listeners.publishMove(session);
-  }
-
   /** Resolves when all earlier requests are stored or refused. */
   async drained(): Promise<void> {
     await this.#writer.drained();
@@ -343,7 +335,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
 
   /** With what keeps the session from going on, which is not in its log. */
   #shown({ summary }: SessionRecord): SessionSummary {
-    return this.stalls.shown(this.absences.shown(summary));
+    return this.stalls.shown(this.absences.shown(this.elsewhere.shown(summary)));
   }
 
   #shownChanged(session: string): void {

@@ -3,7 +3,7 @@ import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { AppError, ignoreError } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
 import { Database } from '../storage/database.js';
-import { LiveServers } from '../storage/live-servers.js';
+import { LiveServers, type LiveServer } from '../storage/live-servers.js';
 import type { OnLead } from '../storage/on-lead.js';
 
 /** The time between two looks at the sessions of other servers, in milliseconds. */
@@ -27,6 +27,7 @@ export class OtherSessions implements OnLead, OnModuleDestroy {
   #looking: Promise<void> | undefined;
   /** Those that other servers had at the last look. */
   #known = new Map<string, SessionMark>();
+  readonly #listeners = new Set<(servers: readonly LiveServer[]) => void>();
 
   constructor(
     private readonly log: EventLog,
@@ -41,6 +42,17 @@ export class OtherSessions implements OnLead, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.#closing.abort();
     await this.#looking;
+  }
+
+  /** Calls the listener with the other servers that are alive, at each look. Returns a function that unsubscribes. */
+  onLook(listener: (servers: readonly LiveServer[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The other server that had a session at the last look. */
+  serverOf(session: string): string | undefined {
+    return this.#known.get(session)?.owner ?? undefined;
   }
 
   async #look(): Promise<void> {
@@ -59,19 +71,20 @@ export class OtherSessions implements OnLead, OnModuleDestroy {
   async lookOnce(): Promise<boolean> {
     const others = await this.servers.others();
     const ids = others.map(({ id }) => id);
+    for (const listener of this.#listeners) listener(others);
     if (ids.length === 0 && this.#known.size === 0) return false;
     const marks = ids.length === 0 ? [] : await this.#marksOf(ids);
     const found = new Map(marks.map((mark) => [mark.id, mark]));
     const before = this.#known;
     for (const [id, mark] of found) {
       const last = before.get(id);
-      if (last?.owner !== mark.owner) this.log.movedElsewhere(id);
+      if (last?.owner !== mark.owner) this.log.elsewhere.moved(id);
       if (!last || isChanged(last, mark)) await this.#tell(id);
     }
     for (const id of before.keys()) {
       if (found.has(id)) continue;
       await this.#tell(id);
-      this.log.movedElsewhere(id);
+      this.log.elsewhere.moved(id);
     }
     // What failed is told again.
     this.#known = found;
@@ -91,7 +104,7 @@ export class OtherSessions implements OnLead, OnModuleDestroy {
       if (error instanceof AppError && error.code === 'not_found') return null;
       throw error;
     });
-    this.log.changedElsewhere(session, summary);
+    this.log.elsewhere.changed(session, summary);
   }
 }
 

@@ -3,9 +3,9 @@ import { OtherSessions } from './other-sessions.js';
 import { PeerWatch } from './peer-watch.js';
 import { SessionServers } from './session-servers.js';
 
-const services = [PeerWatch, SessionServers];
+const services = [OtherSessions, PeerWatch, SessionServers];
 
 /** Which server has which session, for every module above the logs. */
 @Global()
-@Module({ providers: [OtherSessions, ...services], exports: services })
+@Module({ providers: services, exports: services })
 export class PeersModule {}

@@ -18,6 +18,7 @@ import { Dispatcher } from './dispatcher.js';
 import { EventFeed } from './feed/event-feed.js';
 import { PeerSockets } from './feed/peer-sockets.js';
 import { RemoteFollowers } from './feed/remote-followers.js';
+import { RemoteSummaries } from './feed/remote-summaries.js';
 import { FeedSources } from './feed/session-followers.js';
 import { Examples } from './examples.js';
 import { Exports } from './exports.js';
@@ -88,6 +89,7 @@ import { WorkspaceStore } from './workspace.store.js';
     PeerSockets,
     Recovery,
     RemoteFollowers,
+    RemoteSummaries,
     Rewinding,
     SandboxSlots,
     LoadReport,

@@ -148,7 +148,7 @@ describe('followers of sessions that another server has', () => {
       if (n % 7 === 0 && socket?.connected) socket.io.engine.close();
       if (n % 31 === 0) {
         place = place ? undefined : other;
-        owner.log.movedElsewhere(id);
+        owner.log.elsewhere.moved(id);
       }
     }
     await until('all events', has(client));
@@ -166,7 +166,7 @@ describe('followers of sessions that another server has', () => {
     await until('the bytes', () => client.size === 5);
     expect(opened).toEqual([]);
     place = other;
-    owner.log.movedElsewhere(id);
+    owner.log.elsewhere.moved(id);
     await until('the other server', () => opened.at(0)?.connected === true);
     await plan();
     await terminals.append(id, 'main', 5, Buffer.from('there'));
