@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Event } from '@belay/protocol';
+import { ignoreError, type Event } from '@belay/protocol';
 import { timeLimit } from '@belay/rpc';
 import { EventLog } from '../../logs/event-log.js';
 import { SessionRemoval } from '../session-removal.js';
@@ -80,6 +80,7 @@ export class EventFeed {
   async #news(news: NewsFollower, after: number, signal: AbortSignal): Promise<void> {
     const { session } = news;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(ignoreError('it is thrown where the promise is awaited'));
     const wake = (): void => resolve();
     const look = async (): Promise<void> => {
       if ((await this.log.lastSeq(session)) > after) wake();

@@ -7,6 +7,7 @@ import { TerminalLog } from '../../logs/terminal-log.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import type { SessionServers } from '../../peers/session-servers.js';
 import type { LiveServer } from '../../storage/live-servers.js';
+import { liveServer } from '../../testing/live-server.js';
 import { TestServer } from '../../testing/server.js';
 import type { SessionRemoval } from '../session-removal.js';
 import { EventFeed } from './event-feed.js';
@@ -67,7 +68,7 @@ class Client implements Follower {
 describe('followers of sessions that another server has', () => {
   /** Where the session is; the lead is only its followers, and reads the same database. */
   const owner = new TestServer();
-  const other: LiveServer = { id: 'other', address: '', key: '' };
+  const other = liveServer();
   const opened: PeerSocket[] = [];
   let place: LiveServer | undefined;
   let remote: RemoteFollowers;
@@ -237,6 +238,24 @@ describe('followers of sessions that another server has', () => {
     await pages.return();
     expect(opened.length).toBe(1);
     await until('the connection ends', () => !opened.at(0)?.connected);
+  });
+
+  it('get all again when they ask from the beginning, over the same connection or another', async () => {
+    await terminals.append(id, 'main', 0, Buffer.from('some output'));
+    const client = await follow();
+    await until('the log', has(client));
+    await until('all bytes', () => client.size === 11);
+    client.seqs.length = 0;
+    client.size = 0;
+    const writing = Array.from({ length: 20 }, () => plan());
+    await followers.add(client, { session: id, after: 0, terminals: {} });
+    await Promise.all(writing);
+    await until('the log again', async () => client.seqs.includes(1) && (await has(client)()));
+    await until('all bytes again', () => client.size === 11);
+    expect(client.ends).toEqual([]);
+    const last = await owner.log.lastSeq(id);
+    // What came of the earlier request until then precedes it.
+    expect(client.seqs.slice(-last)).toEqual(upTo(last));
   });
 
   it('are told of a session that is not there, or no longer', async () => {
