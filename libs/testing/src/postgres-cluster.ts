@@ -27,13 +27,21 @@ export class PostgresCluster {
   /** Creates an empty database; returns its DATABASE_URL. */
   async database(): Promise<string> {
     const name = `belay${(this.#databases += 1)}`;
+    await this.query(this.#url('postgres'), `create database ${name}`);
+    return this.#url(name);
+  }
+
+  /** The rows of a query to the database with this DATABASE_URL. */
+  async query(url: string, text: string): Promise<Record<string, unknown>[]> {
     // Most tests that use this library need no database.
     const { Client } = (await import('pg')).default;
-    const client = new Client({ connectionString: this.#url('postgres') });
+    const client = new Client({ connectionString: url });
     await client.connect();
-    await client.query(`create database ${name}`);
-    await client.end();
-    return this.#url(name);
+    try {
+      return (await client.query<Record<string, unknown>>(text)).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   async stop(): Promise<void> {

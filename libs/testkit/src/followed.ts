@@ -18,14 +18,15 @@ export class Followed {
   #closed: () => void = () => undefined;
 
   constructor(
-    private readonly server: Pick<BelayServer, 'live' | 'log'>,
+    private server: Pick<BelayServer, 'live' | 'log'>,
     readonly id: string,
   ) {
     this.follow();
   }
 
-  /** Follows from the last event; needed after a restart of the server. */
-  follow(): void {
+  /** Follows from the last event, through this server; needed after a restart of the server. */
+  follow(server = this.server): void {
+    this.server = server;
     this.#closed();
     this.#refusal = undefined;
     const offsets = [...this.#output.keys()].map(

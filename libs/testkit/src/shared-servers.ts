@@ -36,6 +36,12 @@ export class SharedServers {
     return server;
   }
 
+  /** The process id of each session’s server; null for a session without one. */
+  async owners(): Promise<Map<string, string | null>> {
+    const rows = await this.#cluster?.query(this.#database, 'select id, owner from session');
+    return new Map(rows?.map(({ id, owner }) => [String(id), owner as string | null]));
+  }
+
   async dispose(): Promise<void> {
     for (const server of this.all.toReversed()) await server.dispose();
     await this.#cluster?.stop();

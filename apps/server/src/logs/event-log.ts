@@ -112,6 +112,11 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     this.elsewhere.moved(session);
   }
 
+  /** How many sessions this server owns. */
+  get ownedCount(): number {
+    return this.#fence.owned.size;
+  }
+
   /** Whether this server owns a session. */
   isOwned(session: string): boolean {
     return this.#fence.owned.has(session);

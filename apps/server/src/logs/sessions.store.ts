@@ -115,6 +115,17 @@ export class SessionsStore {
     return new Map(rows.map(({ id, owner }) => [id, owner ?? '']));
   }
 
+  /** How many sessions each server owns; those without any are missing. */
+  async ownedByServer(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.database.kysely
+      .selectFrom('session')
+      .select(({ fn }) => ['owner', fn.countAll<number>().as('count')])
+      .where('owner', 'is not', null)
+      .groupBy('owner')
+      .execute();
+    return new Map(rows.map(({ owner, count }) => [owner ?? '', Number(count)]));
+  }
+
   /** The sessions whose logs are not chained yet. */
   async unchained(): Promise<string[]> {
     await this.database.migrated();

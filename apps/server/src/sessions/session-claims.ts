@@ -3,8 +3,10 @@ import { errorFrom, ignoreError, type SessionSummary } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
 import { EventLog } from '../logs/event-log.js';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
+import { ColdChanges } from '../storage/cold-changes.js';
 import { LiveServers } from '../storage/live-servers.js';
 import type { OnLead, OnWork } from '../storage/on-lead.js';
+import { serverId } from '../server-id.js';
 import { Takeovers, type TakeOptions } from './takeovers.js';
 import { WorkspaceStore } from './workspace.store.js';
 
@@ -33,10 +35,15 @@ export class SessionClaims implements OnWork, OnLead, OnModuleDestroy {
     private readonly reconciler: Reconciler,
     private readonly takeovers: Takeovers,
     private readonly workspaces: WorkspaceStore,
+    private readonly changes: ColdChanges,
   ) {}
 
   onWork(): void {
     if (!this.servers.isShared) return;
+    // Whoever hands one over tells so; what was missed is found by looking.
+    this.changes.follow('handed', (server) => {
+      if (server === serverId) void this.takeHanded().catch(ignoreError('it is tried again'));
+    });
     this.#repeat(handedMs, () => this.takeHanded());
     this.#repeat(endedMs, () => this.takeLeft());
   }

@@ -22,7 +22,7 @@ import { NewSettings, type PlacedSession } from './new-settings.js';
 import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
 import { pauseEvent, startEvent } from './start-event.js';
-import { StartQueue } from './start-queue.js';
+import { SessionPlacement } from './session-placement.js';
 
 /** Creates sessions. */
 @Injectable()
@@ -34,7 +34,7 @@ export class SessionCreation {
     private readonly beginners: SessionBeginners,
     private readonly settings: NewSettings,
     private readonly workspaces: NewWorkspaces,
-    private readonly queue: StartQueue,
+    private readonly placement: SessionPlacement,
     private readonly models: ModelGateway,
   ) {}
 
@@ -97,6 +97,7 @@ export class SessionCreation {
       files,
       earlier,
       message,
+      stays = false,
     }: CreationOptions & { caller: Caller },
   ): Promise<SessionSummary> {
     const wanted = inSandboxOf(caller, given);
@@ -118,7 +119,11 @@ export class SessionCreation {
       ...(comparison && { comparison }),
       ...(earlier && { copied: { from: null, events: earlier(settings) } }),
     });
-    this.queue.add(id, { sendsWorkspace: settings.workspace === sentWorkspace });
+    await this.placement.begin(id, {
+      caller,
+      sendsWorkspace: settings.workspace === sentWorkspace,
+      stays: stays || comparison !== undefined || files !== undefined,
+    });
     return this.log.summary(id);
   }
 }
@@ -132,6 +137,8 @@ interface CreationOptions {
   earlier?: (settings: SessionSettings) => Event[];
   /** A message that it starts with. */
   message?: string | undefined;
+  /** Whether this server follows its work, so that no other one may have it. */
+  stays?: boolean;
 }
 
 let lastTime = 0;

@@ -63,6 +63,19 @@ export class SessionPlaces {
     return choosePlace(all, settings);
   }
 
+  /** Whether the next sandbox is one of the server’s own, as soon as there is capacity. */
+  async isAtServer(session: string): Promise<boolean> {
+    const { machine } = await this.log.settings(session);
+    if (machine && !machine.auto) return false;
+    try {
+      const place = await this.next(session);
+      return place === undefined || place.machine === null;
+    } catch {
+      // Its start says why.
+      return false;
+    }
+  }
+
   /** Records the place of the next sandbox. */
   async settle(session: string, { machine }: SandboxPlace): Promise<void> {
     await this.log.append(session, (_, settings) => {

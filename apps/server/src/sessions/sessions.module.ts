@@ -45,6 +45,7 @@ import { SessionFiles } from './session-files.js';
 import { SessionRemoval } from './session-removal.js';
 import { SessionService } from './session.service.js';
 import { SignIns } from './sign-ins.js';
+import { SessionPlacement } from './session-placement.js';
 import { SessionPlaces } from './session-places.js';
 import { StartPayloads } from './start-payloads.js';
 import { StartQueue } from './start-queue.js';
@@ -100,6 +101,7 @@ import { WorkspaceStore } from './workspace.store.js';
     SessionCreation,
     SessionEnds,
     SessionFiles,
+    SessionPlacement,
     SessionPlaces,
     SessionRemoval,
     SessionService,

@@ -5,12 +5,16 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { AppError, errorFrom, ignoreError } from '@belay/protocol';
+import { sql } from 'kysely';
 import { Config } from '../config.js';
 import { Database } from './database.js';
 import { PostgresListener } from './postgres-listener.js';
 
 /** The tables that servers keep in memory, and follow while another server may change them. */
 export type FollowedTable = 'document' | 'access_token' | 'account' | 'session_owner';
+
+/** What one server tells the others without changing such a table: `handed` names the server that a session was given to. */
+export type ServerNotice = 'handed';
 
 /** `key` names the row that has changed; undefined when any may have. */
 export type ColdChangeListener = (key: string | undefined) => Promise<void> | void;
@@ -41,8 +45,13 @@ export class ColdChanges implements OnModuleInit, BeforeApplicationShutdown {
   ) {}
 
   /** Also called for changes of this server. A listener that rejects is called again, for all rows. */
-  follow(table: FollowedTable, listener: ColdChangeListener): void {
+  follow(table: FollowedTable | ServerNotice, listener: ColdChangeListener): void {
     this.#listeners.set(table, [...(this.#listeners.get(table) ?? []), listener]);
+  }
+
+  /** Tells all servers of the database; one that has lost its connection learns only that it may have missed something. */
+  async tell(notice: ServerNotice, key: string): Promise<void> {
+    await sql`select pg_notify('belay', ${`${notice}:${key}`})`.execute(this.database.kysely);
   }
 
   /** Throws `unavailable` when another server’s changes may have been missed for some seconds. */

@@ -54,6 +54,11 @@ export class LiveServers {
     }));
   }
 
+  /** Whether a server has its containers on the engine of this one; false while it has not said so. */
+  sharesEngine({ instance }: Pick<LiveServer, 'instance'>): boolean {
+    return instance === this.config.instance;
+  }
+
   /** The ids of those that are alive now, without this one. */
   async otherIds(): Promise<ReadonlySet<string>> {
     return new Set((await this.others()).map(({ id }) => id));

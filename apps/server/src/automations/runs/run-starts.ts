@@ -33,7 +33,9 @@ export class RunStarts {
       const caller = this.callers.callerOf(run.automation);
       if (!caller) return { end: { ...ownerGone(run), unbegun: true } };
       try {
-        await this.creation.create(await this.tasks.sessionOf(run), caller, session);
+        await this.creation.create(await this.tasks.sessionOf(run), caller, session, {
+          stays: true,
+        });
       } catch (error) {
         if (!(error instanceof RunRefusal)) throw this.#noted(run, error);
         const { state, code, message: why } = error;

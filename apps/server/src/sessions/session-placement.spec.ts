@@ -1,0 +1,83 @@
+import { sessionSettings, type ApiName } from '@belay/protocol';
+import { ownerCaller } from '../access/caller.js';
+import { SessionsStore } from '../logs/sessions.store.js';
+import { ColdChanges } from '../storage/cold-changes.js';
+import { LiveServers, type LiveServer } from '../storage/live-servers.js';
+import { serverId } from '../server-id.js';
+import { liveServer } from '../testing/live-server.js';
+import { TestServer } from '../testing/server.js';
+import { SessionPlacement, type Placed } from './session-placement.js';
+import { startEvent } from './start-event.js';
+
+const server = new TestServer();
+let others: LiveServer[] = [];
+const told: string[] = [];
+beforeAll(async () => {
+  const servers: Pick<LiveServers, 'isShared' | 'others' | 'otherIds' | 'sharesEngine'> = {
+    isShared: true,
+    others: async () => others,
+    otherIds: async () => new Set(others.map(({ id }) => id)),
+    sharesEngine: ({ instance }) => instance === 'here',
+  };
+  await server.replace(LiveServers, servers as LiveServers).start();
+  jest.spyOn(server.log, 'claimLeft').mockResolvedValue([]);
+  jest
+    .spyOn(server.app.get(ColdChanges), 'tell')
+    .mockImplementation(async (_, id) => void told.push(id));
+});
+beforeEach(() => {
+  others = [liveServer({ id: 'other', instance: 'here' })];
+  told.splice(0);
+});
+afterEach(async () => {
+  for (const { id } of await server.log.summaries())
+    await server.app.get(SessionsStore).ownerOf(id);
+  await server.forgetSessions();
+});
+afterAll(() => server.close());
+
+const agent = {
+  name: 'claude',
+  version: '1.0.0',
+  protocol: 'terminal',
+  login: 'u',
+};
+
+let count = 0;
+/** The id of the server at which a new session begins. */
+async function owner(more: object = {}, placed: Partial<Placed> & { api?: ApiName } = {}) {
+  count += 1;
+  const id = `session-${count}`;
+  const settings = sessionSettings.parse({ task: 'Fix', model: 'scripted:x', ...more });
+  await server.log.create(id, settings, { events: [startEvent(settings, false)] });
+  const { api = 'rest', ...rest } = placed;
+  const caller = { ...ownerCaller, via: { api, address: '::1' } };
+  const usual = { caller, sendsWorkspace: false, stays: false };
+  await server.app.get(SessionPlacement).begin(id, { ...usual, ...rest });
+  return server.app.get(SessionsStore).ownerOf(id);
+}
+
+it('is the one that has the fewest, and of those another one than the one that serves clients', async () => {
+  others = ['a', 'b'].map((id) => liveServer({ id, instance: 'here' }));
+  const owners: unknown[] = [];
+  for (let at = 0; at < 6; at += 1) owners.push(await owner());
+  expect(owners).toEqual(['a', 'b', serverId, 'a', 'b', serverId]);
+  expect(told).toEqual(['a', 'b', 'a', 'b']);
+});
+
+const here = { instance: 'here' };
+it.each<
+  [string, { servers?: LiveServer[]; settings?: object; placed?: Parameters<typeof owner>[1] }]
+>([
+  ['no other one is alive', { servers: [] }],
+  ['another one has other sandboxes', { servers: [liveServer()] }],
+  ['another one is full', { servers: [liveServer({ ...here, sandboxes: 1 })] }],
+  ['its client follows it here', { placed: { api: 'mcp' } }],
+  ['this server follows its work', { placed: { stays: true } }],
+  ['it is of a machine', { settings: { machine: { name: 'big', kind: 'container' } } }],
+  ['its user signs in to its agent', { settings: { agent } }],
+])('is this one when %s', async (_, { servers = others, settings, placed }) => {
+  others = servers;
+  expect(await owner(settings, placed)).toBe(serverId);
+  expect(told).toEqual([]);
+});

@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { ignoreError, type ApiName } from '@belay/protocol';
+import type { Caller } from '../access/caller.js';
+import { EventLog } from '../logs/event-log.js';
+import { SessionsStore } from '../logs/sessions.store.js';
+import { ColdChanges } from '../storage/cold-changes.js';
+import { LiveServers, type LiveServer } from '../storage/live-servers.js';
+import { SessionPlaces } from './session-places.js';
+import { StartQueue } from './start-queue.js';
+
+export interface Placed {
+  caller: Caller;
+  /** Whether the client will send the session’s files. */
+  sendsWorkspace: boolean;
+  /** Whether this server follows its work, so that it stays here. */
+  stays: boolean;
+}
+
+/** The APIs that pass on what is asked about a session of another server. The others follow their sessions themselves. */
+const passingOn: ReadonlySet<ApiName | undefined> = new Set<ApiName>([
+  'rest',
+  'dashboard',
+  'cli',
+  'ws',
+]);
+
+/** Begins new sessions at the server that works on the fewest, of those that have the same sandboxes. */
+@Injectable()
+export class SessionPlacement {
+  constructor(
+    private readonly log: EventLog,
+    private readonly store: SessionsStore,
+    private readonly places: SessionPlaces,
+    private readonly queue: StartQueue,
+    private readonly servers: LiveServers,
+    private readonly changes: ColdChanges,
+  ) {}
+
+  /** Starts a session that was created, here or elsewhere: then this server appends no more to its log. */
+  async begin(session: string, { caller, sendsWorkspace, stays }: Placed): Promise<void> {
+    const isBound = stays || !passingOn.has(caller.via?.api);
+    const other = isBound ? undefined : await this.#other(session);
+    if (!other || !(await this.#isHandedOver(session, other)))
+      return this.queue.add(session, { sendsWorkspace });
+    const looks = ignoreError('it looks for them every half second');
+    await this.changes.tell('handed', other.id).catch(looks);
+  }
+
+  async #isHandedOver(session: string, { id }: LiveServer): Promise<boolean> {
+    try {
+      await this.log.handOver(session, id);
+      return true;
+    } catch (error) {
+      // It is unknown whether that was stored: then its next append says so.
+      if (this.log.isOwned(session)) return false;
+      throw error;
+    }
+  }
+
+  /** Undefined for a session that begins here. */
+  async #other(session: string): Promise<LiveServer | undefined> {
+    const others = (await this.servers.others()).filter(
+      (one) => this.servers.sharesEngine(one) && one.sandboxes < one.capacity,
+    );
+    if (others.length === 0 || !(await this.places.isAtServer(session))) return undefined;
+    // The server that leads gives a user’s sign-in from one session to the next.
+    if ((await this.log.settings(session)).agent?.login) return undefined;
+    const owned = await this.store.ownedByServer();
+    const load = ({ id }: LiveServer): number => owned.get(id) ?? 0;
+    const [least] = others.toSorted((a, b) => load(a) - load(b));
+    // The new one is of this server so far. It serves the clients as well, so another one with as many comes first.
+    return least && load(least) < this.log.ownedCount ? least : undefined;
+  }
+}
