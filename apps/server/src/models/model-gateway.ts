@@ -38,6 +38,7 @@ import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry
 import { waitForRetry } from './retry-wait.js';
 import { SessionQueues } from './session-queues.js';
 import { timeBudget } from './time-budget.js';
+import { trialRequest } from './trial-request.js';
 import { withheld } from './withheld.js';
 
 export interface ModelTest {
@@ -67,11 +68,6 @@ const tokensOf = (characters: number): number => Math.ceil(characters / 4);
 
 const trialSeconds = 60;
 const checkTimeoutMs = 10_000;
-const trialRequest: ModelRequest = {
-  purpose: 'turn',
-  messages: [{ role: 'user', text: 'Answer with the one word “ready”.', images: [] }],
-  operations: [],
-};
 
 /** All model calls go through this gateway: budgets, retries, usage, and the text that streams to viewers. */
 @Injectable()
@@ -86,7 +82,9 @@ export class ModelGateway {
     private readonly events: EventLog,
     private readonly live: TransientNotices,
     private readonly blobs: BlobStore,
-  ) {}
+  ) {
+    keys.onChanged((name) => this.#setUpAnew(name));
+  }
 
   /**
    * Calls the session's model, one call at a time. Throws `AppError`: limit_reached before a call beyond a budget (and
@@ -215,10 +213,12 @@ export class ModelGateway {
     const isTried = Boolean(change.key ?? change.url) && providerRemedy(name, setup) === null;
     if (isTried && !unchecked) await providerModels(name, setup, { timeoutMs: checkTimeoutMs });
     await this.keys.set(name, change);
-    for (const model of this.#models.keys()) {
+  }
+
+  #setUpAnew(provider: string): Promise<void> {
+    for (const model of this.#models.keys())
       if (parseModelName(model).kind === 'provider') this.#models.delete(model);
-    }
-    await resumeSessionsOf(name, this.events);
+    return resumeSessionsOf(provider, this.events);
   }
 
   /** The models that the user may choose, those that can be called now first. */

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable, Logger } from '@nestjs/common';
 import {
   isKnownProvider,
   knownProviders,
@@ -35,12 +36,25 @@ export interface KeyChange {
 @Injectable()
 export class ProviderKeys {
   readonly #document: Document<typeof saved>;
+  readonly #logger = new Logger(ProviderKeys.name);
+  #changed: (name: string) => Promise<void> = () => Promise.resolve();
 
   constructor(
     private readonly config: Config,
     documents: Documents,
   ) {
     this.#document = documents.open('keys', saved, {});
+    this.#document.onRead((before) => {
+      const now = this.#document.value;
+      for (const name of new Set([...Object.keys(before), ...Object.keys(now)]))
+        if (!isDeepStrictEqual(ownValue(before, name), ownValue(now, name)))
+          this.#changed(name).catch((error: unknown) => this.#logger.error(error));
+    });
+  }
+
+  /** The listener is called with each provider whose setup was changed, here or by another server. */
+  onChanged(listener: (name: string) => Promise<void>): void {
+    this.#changed = listener;
   }
 
   get setup(): ModelSetup {
@@ -83,9 +97,10 @@ export class ProviderKeys {
     }));
   }
 
-  /** A change takes effect once it is stored. */
+  /** A change takes effect once it is stored; resolves when the listener is done with it. */
   async set(name: string, change: KeyChange): Promise<void> {
     await this.#document.change((values) => changed(values, name, change));
+    await this.#changed(name);
   }
 }
 

@@ -2,10 +2,10 @@ import { newEvent, type SessionSummary } from '@belay/protocol';
 import type { EventLog } from '../logs/event-log.js';
 import { parseModelName } from './model-name.js';
 
-/** Sessions that wait for this provider, whose setup was changed, try again at once. */
+/** This server’s sessions that wait for the provider, whose setup was changed, try again at once. */
 export async function resumeSessionsOf(provider: string, events: EventLog): Promise<void> {
   const message = `The setup of ${provider} was changed: trying again.`;
-  for (const { id } of (await events.summaries()).filter((one) => waitsFor(provider, one))) {
+  for (const { id } of (await events.owned()).filter((one) => waitsFor(provider, one))) {
     await events.append(id, (now) =>
       waitsFor(provider, now) ? [newEvent('server', 'resume', { args: {}, message })] : [],
     );
