@@ -148,7 +148,7 @@ describe('calls of actions in the background', () => {
     const session = await server.session({ approvals: 'auto' });
     const [action] = server.app.get(InstalledActions).forSession(['render']);
     const operation = actionOperation(action!);
-    server.log.markUserCall(session, 'user-1', { operation, input: {} });
+    server.log.userCalls.add(session, 'user-1', { operation, input: {} });
     const result = run(session, 'user-1');
     await until('the program', () => programs.length === 1);
     programs[0]?.print('for you');

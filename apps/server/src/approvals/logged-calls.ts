@@ -48,7 +48,7 @@ export class LoggedCalls {
     const { events, epoch } = await this.store.ofCall(session, id);
     const [event, again] = events.filter(({ action }) => isCall(action));
     const known = event && calledOperation(event.action);
-    const unlogged = events.length === 0 && this.log.userCall(session, id);
+    const unlogged = events.length === 0 && this.log.userCalls.find(session, id);
     if (unlogged) {
       const { name } = unlogged.operation;
       const tool = await this.#toolOf(session, name);

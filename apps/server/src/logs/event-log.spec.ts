@@ -139,7 +139,7 @@ alwaysOnEveryDatabase('the event log', (databases) => {
   it('marks the calls that the user made through an agent', async () => {
     await log.nextEpoch('s');
     const { args } = call(1);
-    log.markUserCall('s', 'call-1', { operation: operations['terminal.run'], input: args });
+    log.userCalls.add('s', 'call-1', { operation: operations['terminal.run'], input: args });
     await log.appendFromAgent('s', 1, [call(1), call(2)]);
     const [mine, its] = await log.read('s', { after: 2 });
     expect([mine?.source, its?.source]).toEqual(['user', 'agent']);

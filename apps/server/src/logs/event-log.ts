@@ -34,7 +34,7 @@ import { firstRecord, type SessionRecord } from './session-record.js';
 import { SessionRecords } from './session-records.js';
 import { SessionsStore } from './sessions.store.js';
 import { stalledEvent, Stalls } from './stalls.js';
-import { UserCalls, type UserCall } from './user-calls.js';
+import { UserCalls } from './user-calls.js';
 import { writtenDraft } from './written-draft.js';
 
 type TakenListener = (sessions: readonly SessionSummary[]) => void;
@@ -45,12 +45,12 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
   readonly stalls = new Stalls((session, seconds) => this.#stalled(session, seconds));
   readonly absences = new Absences((session) => this.#shownChanged(session));
   readonly messages: QueuedMessages;
+  readonly userCalls = new UserCalls();
   readonly #records: SessionRecords;
   readonly #fence: Fence;
   readonly #budget: EventBudget;
   readonly #listeners = new LogListeners();
   readonly elsewhere = new Elsewhere(this.#listeners);
-  readonly #userCalls = new UserCalls();
   readonly #writer: LogWriter;
   readonly #onTaken = new Set<TakenListener>();
   /** The sessions that were taken as this server began to lead. */
@@ -159,13 +159,13 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
       refuseUsedIds(ids, await this.store.calledIds(connection, session, ids));
       const drafts = fresh.map(({ n, event }) => ({
         ...event,
-        source: this.#userCalls.sourceOf(session, event),
+        source: this.userCalls.sourceOf(session, event),
         agent: { epoch, n },
       }));
       if (isEnded(record.summary.state)) refuseNewWork(drafts);
       return fold({ ...record, agentN: record.agentN + fresh.length }, drafts);
     });
-    this.#userCalls.removeEnded(session, draft.asked);
+    this.userCalls.removeEnded(session, draft.asked);
     const stored = draft.asked.map((event) => event.seq);
     return events.map(({ n }) => before.get(n) ?? (stored.shift() as number));
   }
@@ -275,21 +275,6 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     return this.#fence.term(session);
   }
 
-  /** Registers a user’s call, which the agent writes to the log with its result. */
-  markUserCall(session: string, id: string, call: UserCall): void {
-    this.#userCalls.add(session, id, call);
-  }
-
-  /** A user’s call in progress. */
-  userCall(session: string, id: string): UserCall | undefined {
-    return this.#userCalls.find(session, id);
-  }
-
-  /** Forgets a user’s call that has ended without being logged. */
-  forgetUserCall(session: string, id: string): void {
-    this.#userCalls.remove(session, id);
-  }
-
   /** Deletes the session and its log without notifying followers. Returns the blobs that it referenced. */
   async remove(session: string): Promise<string[]> {
     await this.drained();
@@ -300,7 +285,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     this.stalls.forget(session);
     this.#budget.forget(session);
     this.#listeners.remove(session);
-    this.#userCalls.removeAll(session);
+    this.userCalls.removeAll(session);
     return blobs;
   }
 

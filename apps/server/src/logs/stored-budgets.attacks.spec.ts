@@ -166,7 +166,7 @@ describe('attacks: a disk that a sandbox wants to fill', () => {
     expect(await logs.log.appendFromAgent('bad', 1, [ended])).toHaveLength(1);
     // What the user asks the lingering sandbox for is still in the log.
     const call = `${userCallPrefix}1`;
-    logs.log.markUserCall('bad', call, {
+    logs.log.userCalls.add('bad', call, {
       operation: operations['files.read'],
       input: { path: 'a' },
     });
@@ -182,7 +182,7 @@ describe('attacks: a file of 50 MB that the user writes', () => {
     await logs.log.nextEpoch('s');
     const input = { path: 'a', content: 'x'.repeat(50_000_000), encoding: 'utf8' };
     const call = `${userCallPrefix}1`;
-    logs.log.markUserCall('s', call, { operation: operations['files.write'], input });
+    logs.log.userCalls.add('s', call, { operation: operations['files.write'], input });
     // As the agent logs it.
     const written = agentEvent(
       1,

@@ -93,14 +93,14 @@ export class Dispatcher {
       const remedy = state === 'starting' ? 'wait until it has started' : 'restart the session';
       throw new AppError('conflict', `The session has no sandbox now: ${remedy}.`);
     }
-    this.log.markUserCall(session, id, { operation, input });
+    this.log.userCalls.add(session, id, { operation, input });
     const call = { id, operation: operation.name, input };
     try {
       const { output } = await link.call('operation.call', call, { ...(signal && { signal }) });
       return output;
     } finally {
       // Other calls are forgotten when the agent writes their result.
-      if (operation.quiet(input)) this.log.forgetUserCall(session, id);
+      if (operation.quiet(input)) this.log.userCalls.remove(session, id);
     }
   }
 
