@@ -126,10 +126,14 @@ export class SessionsStore {
     return new Map(rows.map(({ owner, count }) => [owner ?? '', Number(count)]));
   }
 
-  /** The sessions whose logs are not chained yet. */
+  /** The sessions whose logs are not chained yet, without those of other servers. */
   async unchained(): Promise<string[]> {
     await this.database.migrated();
-    const rows = this.database.kysely.selectFrom('session').select('id').where('head', 'is', null);
+    const rows = this.database.kysely
+      .selectFrom('session')
+      .select('id')
+      .where('head', 'is', null)
+      .where((where) => where('owner', 'is', null).or('owner', '=', serverId));
     return (await rows.orderBy('number').execute()).map(({ id }) => id);
   }
 
