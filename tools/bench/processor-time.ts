@@ -11,9 +11,14 @@ const tickMs = 10;
 export async function processorTime(server: BelayServer, session: string): Promise<number> {
   const container = await containerOf(session);
   const { cpu_stats: of } = await container.stats({ stream: false, 'one-shot': true });
-  const [user, system] = readFileSync(`/proc/${server.pid}/stat`, 'utf8')
+  return of.cpu_usage.total_usage / 1e6 + serverTime(server);
+}
+
+/** Processor time of the server alone in milliseconds. */
+export function serverTime({ pid }: BelayServer): number {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ')
     .slice(11, 13);
-  return of.cpu_usage.total_usage / 1e6 + (Number(user) + Number(system)) * tickMs;
+  return (Number(user) + Number(system)) * tickMs;
 }

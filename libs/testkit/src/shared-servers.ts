@@ -36,15 +36,25 @@ export class SharedServers {
     return server;
   }
 
-  /** The process id of each session’s server; null for a session without one. */
+  /** The id of each session’s server; null for a session without one. */
   async owners(): Promise<Map<string, string | null>> {
-    const rows = await this.#cluster?.query(this.#database, 'select id, owner from session');
-    return new Map(rows?.map(({ id, owner }) => [String(id), owner as string | null]));
+    const rows = await this.#query('select id, owner from session');
+    return new Map(rows.map(({ id, owner }) => [String(id), owner as string | null]));
+  }
+
+  /** The id of the server that leads. */
+  async lead(): Promise<string> {
+    const [row] = await this.#query('select server from lease');
+    return String(row?.['server']);
   }
 
   async dispose(): Promise<void> {
     for (const server of this.all.toReversed()) await server.dispose();
     await this.#cluster?.stop();
+  }
+
+  async #query(text: string): Promise<Record<string, unknown>[]> {
+    return (await this.#cluster?.query(this.#database, text)) ?? [];
   }
 
   #at(place: number): BelayServer {
