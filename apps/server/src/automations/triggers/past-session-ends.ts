@@ -23,12 +23,22 @@ export class PastSessionEnds {
 
   /** Those from a time on, of the last week, in order. */
   async since(time: string): Promise<SessionEnd[]> {
-    const oldest = new Date(this.clock.now().getTime() - longestMs).toISOString();
+    const oldest = this.#oldest();
     const from = time > oldest ? time : oldest;
     const ends: SessionEnd[] = [];
     for (const summary of await this.log.summaries())
       if (summary.updated >= from) ends.push(...(await this.#endsOf(summary)));
     return ends.filter(({ at }) => at >= from).toSorted((a, b) => (a.at < b.at ? -1 : 1));
+  }
+
+  /** Those of one session, of the last week, in order. */
+  async of(summary: SessionSummary): Promise<SessionEnd[]> {
+    const oldest = this.#oldest();
+    return (await this.#endsOf(summary)).filter(({ at }) => at >= oldest);
+  }
+
+  #oldest(): string {
+    return new Date(this.clock.now().getTime() - longestMs).toISOString();
   }
 
   /** With the tags that it had then: whoever changed them since was served after the end had been seen. */

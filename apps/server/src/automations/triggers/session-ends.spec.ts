@@ -1,5 +1,6 @@
-import { newEvent, type AutomationDefinitionInput } from '@belay/protocol';
+import { newEvent, sessionSettings, type AutomationDefinitionInput } from '@belay/protocol';
 import { until } from '@belay/testing';
+import { EventLog } from '../../logs/event-log.js';
 import { onEveryDatabase } from '../../testing/databases.js';
 import { PastSessionEnds } from './past-session-ends.js';
 import { SessionEndTrigger } from './session-ends.js';
@@ -91,6 +92,27 @@ onEveryDatabase('ends of sessions', (databases) => {
     await end('s1', 'failed');
     expect(scene.taken).toHaveLength(2);
     await end('s1', 'stopped');
+    expect(scene.taken).toHaveLength(2);
+  });
+
+  it('begins a run when a session of another server ends, once', async () => {
+    await after({ state: ['failed'] });
+    await passes();
+    const { log, store, config } = scene.logs;
+    const elsewhere = new EventLog(store, config);
+    const settings = sessionSettings.parse({ task: 'Fix', model: 'scripted:x' });
+    const args = { state: 'failed', reason: null } as const;
+    const failed = () => newEvent('server', 'state', { args, message: 'failed' });
+    await elsewhere.create('s1', settings, { events: [failed()] });
+    const told = async () => {
+      log.elsewhere.changed('s1', await elsewhere.summary('s1'));
+      await trigger.drained();
+    };
+    await told();
+    await told();
+    expect(scene.taken).toMatchObject([{ occurrence: { session: 's1' } }]);
+    await elsewhere.append('s1', [failed()]);
+    await told();
     expect(scene.taken).toHaveLength(2);
   });
 

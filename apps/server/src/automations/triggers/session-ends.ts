@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { occurrence } from '@belay/protocol';
+import { isEnded, occurrence, type SessionSummary } from '@belay/protocol';
 import type { OnLead } from '../../storage/on-lead.js';
 import { EventLog } from '../../logs/event-log.js';
 import { Database } from '../../storage/database.js';
@@ -25,7 +25,7 @@ const retryMs = 60_000;
 export class SessionEndTrigger implements OnLead, OnApplicationShutdown {
   readonly #logger = new Logger(SessionEndTrigger.name);
   #last: Promise<void> = Promise.resolve();
-  #off: (() => void) | undefined;
+  #offs: (() => void)[] = [];
   #retry: (() => void) | undefined;
   #isClosed = false;
 
@@ -39,14 +39,21 @@ export class SessionEndTrigger implements OnLead, OnApplicationShutdown {
   ) {}
 
   onLead(): void {
-    this.#off = this.log.subscribeAll((_, events, summary) => {
-      for (const event of events) this.#follow(sessionEndOf(summary, event));
-    });
+    this.#offs = [
+      this.log.subscribeAll((_, events, summary) => {
+        for (const event of events) this.#follow(sessionEndOf(summary, event));
+      }),
+      // Of the sessions of other servers, this one is told no events.
+      this.log.subscribeSummaries((session, summary) => {
+        if (summary && isEnded(summary.state) && !this.log.isOwned(session))
+          this.#work(() => this.#endedElsewhere(summary));
+      }),
+    ];
     this.#work(() => this.#catchUp());
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.#off?.();
+    for (const off of this.#offs) off();
     this.#retry?.();
     this.#isClosed = true;
     await this.#last;
@@ -78,7 +85,16 @@ export class SessionEndTrigger implements OnLead, OnApplicationShutdown {
     const following = (await this.automations.list()).filter(isFollowing);
     const since = following.map(({ updated }) => updated).toSorted()[0];
     if (since === undefined) return;
-    for (const end of await this.past.since(since)) {
+    await this.#take(await this.past.since(since));
+  }
+
+  async #endedElsewhere(summary: SessionSummary): Promise<void> {
+    await this.#take(await this.past.of(summary));
+  }
+
+  /** Each of them may have been taken before. */
+  async #take(ends: readonly SessionEnd[]): Promise<void> {
+    for (const end of ends) {
       if (this.#isClosed) return;
       await this.#ended(end, ({ updated }) => updated <= end.at);
     }
