@@ -38,7 +38,7 @@ export async function openPlayedModel({ count, replyAt, stepped }: PlayedModelOp
       const step = samples.length;
       if (step === count) resolve(samples);
       await stepped?.(step);
-      send(response, step, replyAt(step));
+      sendReply(response, step, replyAt(step));
       response.once('finish', () => (replied = performance.now()));
     };
     request.on('end', () => {
@@ -60,7 +60,12 @@ export async function openPlayedModel({ count, replyAt, stepped }: PlayedModelOp
   };
 }
 
-function send(response: ServerResponse, step: number, { text, call }: PlayedReply): void {
+/** Streams a reply, as an OpenAI-compatible API does. */
+export function sendReply(
+  response: ServerResponse,
+  step: number,
+  { text, call }: PlayedReply,
+): void {
   const made = call && { name: call.name, arguments: JSON.stringify(call.input) };
   const tool = { index: 0, id: `call_${step}`, type: 'function', function: made };
   const delta = { role: 'assistant', content: text, ...(made && { tool_calls: [tool] }) };
