@@ -1,10 +1,9 @@
 import type { ContainerHost } from '@belay/containers';
-import { chosen } from '@belay/testkit';
+import { chosen, TestCluster } from '@belay/testkit';
 import { until } from '@belay/testing';
 import { asFirstProgram } from '../system/hosts/first-program.js';
 import { HostUser, never } from '../system/hosts/host-user.js';
 import { openPodHost, podSpec } from './pod-host.js';
-import { TestCluster } from './test-cluster.js';
 
 /** The cluster has the controller of kubernetes-sigs/agent-sandbox. */
 const isInstalled = chosen('BELAY_TEST_AGENT_SANDBOX') === 'true';

@@ -1,8 +1,7 @@
+import { chartFolder, renderChart, clusterCommand } from '@belay/testkit';
 import { randomBytes } from 'node:crypto';
 import { parseAllDocuments } from 'yaml';
 import { kubernetesFaults } from '../../libs/containers/src/kubernetes/testing/kubernetes-faults.js';
-import { chartFolder, renderChart } from './render-chart.js';
-import { clusterCommand } from './cluster-command.js';
 
 type Values = Record<string, unknown>;
 

@@ -1,9 +1,7 @@
 import { isEvent, resultOf, type Event } from '@belay/protocol';
-import { run, script, start, type BelayServer } from '@belay/testkit';
+import { type BelayServer, clusterServer, run, script, start, TestCluster } from '@belay/testkit';
 import { until } from '@belay/testing';
-import { clusterServer } from './cluster-server.js';
 import { reachedWithoutPolicy, withoutPolicy } from './reached-without-policy.js';
-import { TestCluster } from './test-cluster.js';
 
 const isRun = (event: Event): boolean =>
   isEvent(event, 'result') && event.args.operation === 'terminal.run';

@@ -1,9 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { isEvent, resultOf, type Event } from '@belay/protocol';
-import { chosen, run, script, start, type BelayServer, type Followed } from '@belay/testkit';
+import {
+  type BelayServer,
+  chosen,
+  clusterServer,
+  type Followed,
+  run,
+  script,
+  start,
+  TestCluster,
+} from '@belay/testkit';
 import { until } from '@belay/testing';
-import { clusterServer } from './cluster-server.js';
-import { TestCluster } from './test-cluster.js';
 
 const isRun = (event: Event): boolean =>
   isEvent(event, 'result') && event.args.operation === 'terminal.run';

@@ -1,8 +1,7 @@
 import type { CertifiedKey } from '@belay/containers';
-import { prepared } from '@belay/testkit';
+import { prepared, TestCluster } from '@belay/testkit';
 import { describeHost } from '../system/hosts/describe-host.js';
 import { openPodHost } from './pod-host.js';
-import { TestCluster } from './test-cluster.js';
 
 const image = () => prepared('BELAY_TEST_IMAGE');
 let opening: Promise<TestCluster> | undefined;

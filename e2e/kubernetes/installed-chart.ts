@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createClient, LiveConnection, type BelayClient } from '@belay/client';
 import { freePort } from '@belay/testing';
-import { prepared, repositoryRoot, type Turn } from '@belay/testkit';
+import { clusterCommand, prepared, repositoryRoot, type Turn } from '@belay/testkit';
 import { loadYaml } from '@kubernetes/client-node';
-import { clusterCommand } from './cluster-command.js';
 
 interface Values {
   server: Record<string, unknown>;

@@ -2,11 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OperationName, OperationRequest } from '@belay/protocol';
-import { describeSystem, idle, prepared } from '@belay/testkit';
+import { describeSystem, idle, prepared, TestCluster } from '@belay/testkit';
 import { until } from '@belay/testing';
 import { invite } from '../system/joined-machine.js';
 import { JoinProcess } from '../system/join-process.js';
-import { TestCluster } from './test-cluster.js';
 
 describeSystem('a machine whose containers are pods', (server) => {
   const home = mkdtempSync(join(tmpdir(), 'belay-pods-'));

@@ -4,9 +4,8 @@ import {
   type ContainerSpec,
   type KubernetesHostOptions,
 } from '@belay/containers';
-import { prepared } from '@belay/testkit';
+import { prepared, type TestCluster } from '@belay/testkit';
 import { newId } from '../system/hosts/host-user.js';
-import type { TestCluster } from './test-cluster.js';
 
 /** A host of pods in a test’s namespace. */
 export function openPodHost(

@@ -1,8 +1,8 @@
 import type { ContainerHost, KubernetesHostOptions } from '@belay/containers';
 import { until } from '@belay/testing';
 import { never } from '../system/hosts/host-user.js';
+import { TestCluster } from '@belay/testkit';
 import { openPodHost, podSpec } from './pod-host.js';
-import { TestCluster } from './test-cluster.js';
 
 describe('what a cluster does not run', () => {
   let cluster: TestCluster;

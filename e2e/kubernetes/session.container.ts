@@ -5,12 +5,19 @@ import {
   type OperationName,
   type OperationRequest,
 } from '@belay/protocol';
-import { idle, prepared, run, script, start, type BelayServer } from '@belay/testkit';
+import {
+  type BelayServer,
+  clusterServer,
+  idle,
+  prepared,
+  run,
+  script,
+  start,
+  TestCluster,
+} from '@belay/testkit';
 import { until } from '@belay/testing';
 import { serveInside } from '../system/serve-inside.js';
-import { clusterServer } from './cluster-server.js';
 import { reachedWithoutPolicy } from './reached-without-policy.js';
-import { TestCluster } from './test-cluster.js';
 
 const isRun = (event: Event): boolean =>
   isEvent(event, 'result') && event.args.operation === 'terminal.run';

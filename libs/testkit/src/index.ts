@@ -28,6 +28,10 @@ export {
   unfold,
   untilInPage,
 } from './page.js';
+export { clusterCommand } from './cluster/cluster-command.js';
+export { clusterServer } from './cluster/cluster-server.js';
+export { chartFolder, renderChart } from './cluster/render-chart.js';
+export { TestCluster } from './cluster/test-cluster.js';
 export * from './report-sample-run.js';
 export * from './script.js';
 export * from './belay-server.js';

@@ -4,19 +4,20 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
+import { until } from '@belay/testing';
+import type {
   CoreV1Api,
   KubeConfig,
+  KubernetesObject,
   KubernetesObjectApi,
-  loadAllYaml,
-  type KubernetesObject,
   NetworkingV1Api,
-  type V1NetworkPolicy,
-  type V1NetworkPolicyList,
+  V1NetworkPolicy,
+  V1NetworkPolicyList,
 } from '@kubernetes/client-node';
-import { until } from '@belay/testing';
-import { chosen, prepared } from '@belay/testkit';
+import { chosen, prepared } from '../environment.js';
 import { renderChart } from './render-chart.js';
+
+type KubernetesClient = typeof import('@kubernetes/client-node');
 
 /** The ports of hosts under test. */
 const ports = { first: 20_000, last: 29_999 };
@@ -41,23 +42,25 @@ export class TestCluster {
   ) {}
 
   static async open(): Promise<TestCluster> {
-    const config = new KubeConfig();
+    // Most tests that use this library need no cluster.
+    const client = await import('@kubernetes/client-node');
+    const config = new client.KubeConfig();
     config.loadFromFile(prepared('BELAY_TEST_CLUSTER'));
-    const core = config.makeApiClient(CoreV1Api);
+    const core = config.makeApiClient(client.CoreV1Api);
     const name = `belay-test-${randomBytes(4).toString('hex')}`;
     const server = new URL(config.getCurrentCluster()?.server ?? '');
     const address = chosen('BELAY_TEST_CLUSTER_ADDRESS') ?? (await localAddress(server));
-    const objects = KubernetesObjectApi.makeApiClient(config);
-    for (const one of await objectsFor(name, address)) await objects.create(one);
+    const objects = client.KubernetesObjectApi.makeApiClient(config);
+    for (const one of await objectsFor(client, name, address)) await objects.create(one);
     // Without it, no pod can be made there.
     await until('the namespace has its account', async () =>
       core.readNamespacedServiceAccount({ name: 'default', namespace: name }).catch(() => false),
     );
     const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
-    const networking = config.makeApiClient(NetworkingV1Api);
+    const networking = config.makeApiClient(client.NetworkingV1Api);
     const apis = { core, networking, objects };
     const opened = new TestCluster(name, address, apis, folder);
-    await opened.#writeConfig(config);
+    await opened.#writeConfig(client, config);
     return opened;
   }
 
@@ -92,13 +95,13 @@ export class TestCluster {
     rmSync(this.folder, { recursive: true });
   }
 
-  async #writeConfig(admin: KubeConfig): Promise<void> {
+  async #writeConfig(client: KubernetesClient, admin: KubeConfig): Promise<void> {
     const { status } = await this.core.createNamespacedServiceAccountToken({
       name: 'belay',
       namespace: this.namespace,
       body: { spec: { audiences: [], expirationSeconds: 7200 } },
     });
-    const own = new KubeConfig();
+    const own = new client.KubeConfig();
     const cluster = admin.getCurrentCluster();
     if (!cluster) throw new Error('BELAY_TEST_CLUSTER has no current context.');
     own.loadFromClusterAndUser(cluster, { name: 'belay', token: status?.token ?? '' });
@@ -107,7 +110,11 @@ export class TestCluster {
 }
 
 /** Those of the chart for a server outside of the cluster, with the ports of several servers. */
-async function objectsFor(name: string, address: string): Promise<KubernetesObject[]> {
+async function objectsFor(
+  { loadAllYaml }: KubernetesClient,
+  name: string,
+  address: string,
+): Promise<KubernetesObject[]> {
   const rendered = await renderChart(name, {
     server: { enabled: false },
     sandboxes: { namespace: { name, create: false }, serverAddress: address, agentSandbox: true },

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { prepared } from '@belay/testkit';
+import { prepared } from '../environment.js';
 
 export interface CommandOptions {
   /** The working directory. */

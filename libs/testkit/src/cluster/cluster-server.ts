@@ -1,4 +1,5 @@
-import { BelayServer, prepared } from '@belay/testkit';
+import { BelayServer } from '../belay-server.js';
+import { prepared } from '../environment.js';
 import type { TestCluster } from './test-cluster.js';
 
 /** A server, not started yet, whose sandboxes are pods of a cluster, and which has no rights there but its own. */

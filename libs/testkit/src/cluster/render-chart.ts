@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { repositoryRoot } from '@belay/testkit';
+import { repositoryRoot } from '../environment.js';
 import { clusterCommand } from './cluster-command.js';
 
 export const chartFolder = join(repositoryRoot, 'docker/kubernetes');
