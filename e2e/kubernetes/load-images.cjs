@@ -8,22 +8,17 @@ const server = 'belay/test-server:latest';
 const serverTests = 'e2e/kubernetes/docs.container.ts';
 
 /**
- * Gives the cluster the images of these tests, by the command in BELAY_TEST_CLUSTER_LOAD, such as “kind load
- * docker-image”; without it, its nodes have them or pull them. Builds the server’s image, which takes minutes, if its tests
- * are chosen.
+ * Gives the cluster the images of these tests. Builds the server’s image, which takes minutes, if its tests are chosen.
  */
-module.exports = ({ testPathPatterns: { patterns } }) => {
-  const { BELAY_TEST_CLUSTER_LOAD: command } = process.env;
+module.exports = async ({ testPathPatterns: { patterns } }) => {
+  const { loadImages } = await import('../../tools/cluster-images.mjs');
   const names = ['BELAY_TEST_IMAGE', 'BELAY_TEST_DEBIAN', 'BELAY_RUNTIME_IMAGE'];
   const images = names.map((name) => process.env[name]);
   if (patterns.length === 0 || patterns.some((one) => new RegExp(one, 'i').test(serverTests))) {
     buildServer();
     images.push((process.env.BELAY_TEST_SERVER_IMAGE = server));
   }
-  if (!command) return;
-  const begin = performance.now();
-  execFileSync('sh', ['-c', `${command} "$@"`, 'sh', ...images], output);
-  console.error(`✓ images in the cluster (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
+  loadImages(images);
 };
 
 /** On the sandbox’s image, because a test needs no hub. */

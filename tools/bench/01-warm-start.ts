@@ -12,10 +12,7 @@ const samplesTaken = 40;
 export async function measure(): Promise<Row[]> {
   const metrics = await metricsOnFreePort();
   return withServer({ BELAY_POOL: '1', ...metrics.variables }, async (server) => {
-    const model = playing(server, [
-      { calls: [{ operation: 'terminal.run', input: { command: 'echo first-output' } }] },
-      { finish: 'done' },
-    ]);
+    const model = printing(server);
     const samples: number[] = [];
     const raw: number[] = [];
     for (let run = 0; run < samplesTaken; run++) {
@@ -31,7 +28,15 @@ export async function measure(): Promise<Row[]> {
   });
 }
 
-async function firstOutput(server: BelayServer, model: string): Promise<number> {
+/** The model of `firstOutput`. */
+export const printing = (server: BelayServer): string =>
+  playing(server, [
+    { calls: [{ operation: 'terminal.run', input: { command: 'echo first-output' } }] },
+    { finish: 'done' },
+  ]);
+
+/** Milliseconds until the first command’s output is with a viewer. */
+export async function firstOutput(server: BelayServer, model: string): Promise<number> {
   const begun = performance.now();
   const { id } = await server.client.sessions.create({ task: 'Echo', model, approvals: 'auto' });
   const session = follow(server, id);

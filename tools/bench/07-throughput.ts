@@ -12,7 +12,8 @@ export const title = '`cat` of 100 MB to a viewer: bytes lost, and speed beside 
 
 const size = 100_000_000;
 const columns = 99;
-const make = `head -c ${size} /dev/zero | tr '\\0' 'b' | fold -w ${columns} | head -c ${size} > big`;
+/** Makes the file that is printed. */
+export const make = `head -c ${size} /dev/zero | tr '\\0' 'b' | fold -w ${columns} | head -c ${size} > big`;
 
 /** Belay and the floor alternate, so that both run under the same load. */
 export async function measure(): Promise<Row[]> {
@@ -49,9 +50,9 @@ export async function measure(): Promise<Row[]> {
 }
 
 /** Runs a command in the session’s terminal; resolves to the offsets of its output. */
-type Run = (command: string) => Promise<{ from: number; to: number }>;
+export type Run = (command: string) => Promise<{ from: number; to: number }>;
 
-interface Seen {
+export interface Seen {
   lost: number;
   /** Megabytes per second. */
   speed: number;
@@ -68,7 +69,7 @@ const screen = Buffer.alloc((size / (columns + 1)) * (columns + 2) + 64 * 1024);
  * What a viewer has once a command has run: the live bytes, and from the log those that were
  * skipped.
  */
-async function watched(server: BelayServer, id: string, run: Run): Promise<Seen> {
+export async function watched(server: BelayServer, id: string, run: Run): Promise<Seen> {
   screen.fill(0);
   const { to: begin } = await run(':');
   const gaps: { from: number; to: number }[] = [];
