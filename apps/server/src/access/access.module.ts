@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditLog } from './audit-log.js';
 import { CallerEnds } from './caller-ends.js';
+import { LatestUploads } from './latest-uploads.js';
 import { RestrictedSessions } from './restricted-sessions.js';
 import { SessionOwners } from './session-owners.js';
 import { TokensStore } from './tokens.store.js';
@@ -10,6 +11,7 @@ import { ViewerLinks } from './viewer-links.js';
 const services = [
   AuditLog,
   CallerEnds,
+  LatestUploads,
   RestrictedSessions,
   SessionOwners,
   TokensStore,

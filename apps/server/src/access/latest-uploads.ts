@@ -1,24 +1,39 @@
-import { NewestSet } from '@belay/protocol';
+import { Injectable } from '@nestjs/common';
+import { ExpiringValues } from '../storage/expiring-values.js';
 import { seesAll, type Caller } from './caller.js';
 
-/** How many of a caller’s latest uploads it may still use. */
+/** How many of a caller’s latest uploads it may still use, and for how long, in milliseconds. */
 const maxUploads = 200;
+const usableMs = 24 * 3_600_000;
 
 /**
- * What callers that do not see all sessions have uploaded: knowing the id of an upload is not enough to use it. They
- * are lost when the server ends; callers then upload again.
+ * What callers that do not see all sessions have uploaded, to any of the servers: knowing the id of an upload is not enough
+ * to use it.
  */
+@Injectable()
 export class LatestUploads {
-  readonly #ofCallers = new Map<string, NewestSet<string>>();
+  constructor(private readonly values: ExpiringValues) {}
 
-  add(caller: Caller, id: string): void {
+  async add(caller: Caller, id: string): Promise<void> {
     if (seesAll(caller)) return;
-    const uploads = this.#ofCallers.get(caller.id) ?? new NewestSet<string>(maxUploads);
-    this.#ofCallers.set(caller.id, uploads.add(id));
+    const { id: owner } = caller;
+    const expires = Date.now() + usableMs;
+    await this.values.add({
+      kind: 'upload',
+      secret: secretOf(caller, id),
+      owner,
+      text: '',
+      expires,
+    });
+    await this.values.limitOf('upload', owner, { rows: maxUploads, size: 0 });
   }
 
   /** Whether the caller may use it because of who it is. */
-  has(caller: Caller, id: string): boolean {
-    return seesAll(caller) || (this.#ofCallers.get(caller.id)?.has(id) ?? false);
+  async has(caller: Caller, id: string): Promise<boolean> {
+    return (
+      seesAll(caller) || (await this.values.find('upload', secretOf(caller, id))) !== undefined
+    );
   }
 }
+
+const secretOf = (caller: Caller, id: string): string => `${caller.id} ${id}`;

@@ -12,23 +12,22 @@ import { BlobStore } from './blob-store.js';
  */
 @Injectable()
 export class AttachedPictures {
-  readonly #uploads = new LatestUploads();
-
   constructor(
     private readonly blobs: BlobStore,
     private readonly database: Database,
+    private readonly uploads: LatestUploads,
   ) {}
 
   async upload(caller: Caller, bytes: Uint8Array, type: string): Promise<string> {
     const blob = await this.blobs.put(bytes, type);
-    this.#uploads.add(caller, blob);
+    await this.uploads.add(caller, blob);
     return blob;
   }
 
   /** Throws `not_found` for one that does not exist, or that the caller has neither uploaded nor sees in a session. */
   async assertMayAttach(caller: Caller, images: readonly string[]): Promise<void> {
     for (const blob of images) {
-      const isKnown = this.#uploads.has(caller, blob);
+      const isKnown = await this.uploads.has(caller, blob);
       if (await (isKnown ? this.blobs.has(blob) : this.#isInSession(caller, blob))) continue;
       throw unknownPicture();
     }

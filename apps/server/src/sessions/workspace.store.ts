@@ -29,7 +29,6 @@ export class WorkspaceStore {
   readonly #space: FreeSpace;
   /** Archives that are being cloned. */
   readonly #cloning = new KeyedMutex();
-  readonly #uploads = new LatestUploads();
 
   constructor(
     config: Config,
@@ -37,6 +36,7 @@ export class WorkspaceStore {
     private readonly incoming: IncomingWorkspaces,
     private readonly clones: ClonedWorkspaces,
     private readonly objects: ObjectStore,
+    private readonly uploads: LatestUploads,
   ) {
     this.#maxMb = config.maxWorkspaceMb;
     this.#space = new FreeSpace(config);
@@ -46,7 +46,7 @@ export class WorkspaceStore {
   async upload(caller: Caller, tar: Readable): Promise<string> {
     const id = newArchiveId();
     await this.#save(id, tar);
-    this.#uploads.add(caller, id);
+    await this.uploads.add(caller, id);
     return id;
   }
 
@@ -67,8 +67,8 @@ export class WorkspaceStore {
   /** Throws `not_found` when the workspace that a caller names does not exist, or another caller uploaded it. */
   async choose(workspace: string | null, caller: Caller): Promise<void> {
     await this.#check(workspace);
-    if (workspace !== null && isUpload(workspace) && !this.#uploads.has(caller, workspace))
-      throw noWorkspace(workspace);
+    if (workspace === null || !isUpload(workspace)) return;
+    if (!(await this.uploads.has(caller, workspace))) throw noWorkspace(workspace);
   }
 
   async #check(workspace: string | null): Promise<void> {
