@@ -11,6 +11,9 @@ const hopByHop = [
   'upgrade',
 ];
 
+/** Without them, the next one on the connection would begin elsewhere in the message, or go elsewhere. */
+const neverLeft = ['content-length', 'host'];
+
 /**
  * The headers of a message, by lowercase name, that a proxy forwards: all but the hop-by-hop headers, those that the
  * message itself declares as such, and `also`.
@@ -22,7 +25,8 @@ export function endToEndHeaders(
   const named = (headers['connection'] ?? [])
     .join(',')
     .toLowerCase()
-    .split(/[\s,]+/);
+    .split(/[\s,]+/)
+    .filter((name) => !neverLeft.includes(name));
   const left = new Set([...hopByHop, ...named, ...also]);
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, values]): [string, string | string[]][] => {

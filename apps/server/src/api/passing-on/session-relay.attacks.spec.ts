@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { request, type IncomingMessage, type Server } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -133,6 +134,43 @@ describe('attacks: a session of another server', () => {
       // It may be a token that has just been made.
       const early = { ...here, headers: { authorization: 'Bearer unknown' } };
       expect((await toOwner(early)).status).toBe(503);
+    });
+
+    it('has nothing hidden in its body', async () => {
+      const seen: string[] = [];
+      const note = ({ method, url }: IncomingMessage): void => void seen.push(`${method} ${url}`);
+      const http = owner.app.getHttpServer() as Server;
+      http.on('request', note);
+      const { port: at, hostname } = new URL(entry.url);
+      const token = `authorization: Bearer ${owner.viewerToken}`;
+      const hidden = [`GET /api/sessions HTTP/1.1`, 'host: localhost', token, '', ''].join('\r\n');
+      for (const named of ['content-length', 'Content-Length, x', 'transfer-encoding']) {
+        const asked = [
+          `POST /api/sessions/${session}/messages HTTP/1.1`,
+          `host: ${hostname}:${at}`,
+          token,
+          `connection: ${named}`,
+          `content-length: ${hidden.length}`,
+          '',
+          hidden,
+        ].join('\r\n');
+        const socket = connect(Number(at), hostname);
+        socket.write(asked);
+        expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 4/);
+        socket.destroy();
+      }
+      http.off('request', note);
+      expect(new Set(seen)).toEqual(new Set([`POST /api/sessions/${session}/messages`]));
+    });
+
+    it('is all that a connection of another server is for', async () => {
+      const headers = { authorization: `Bearer ${owner.token}` };
+      const routes = { request: relayed, caller: by('owner') };
+      for (const introduction of Object.values(routes))
+        for (const path of ['/api/sessions', '/gpt/agents', '/health'])
+          expect((await toOwner({ introduction, path, headers })).status).toBe(404);
+      const path = `/api/sessions/${session}`;
+      expect((await toOwner({ introduction: by('owner'), path, headers })).status).toBe(404);
     });
 
     it('is unavailable while its server does not answer', async () => {

@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
+import { AppError } from '@belay/protocol';
 import type { NextFunction, Request, Response } from 'express';
 import { noSuchSession, sees } from '../../access/caller.js';
-import { isPassedOn } from '../../peers/introduced-caller.js';
+import { introducedCaller, isPassedOn } from '../../peers/introduced-caller.js';
 import { PeerWatch } from '../../peers/peer-watch.js';
 import { SessionServers } from '../../peers/session-servers.js';
 import { refuseOnSocket } from '../../refuse-on-socket.js';
 import type { LiveServer } from '../../storage/live-servers.js';
 import { Identity } from '../auth/identity.js';
+import { peerCommandsPath } from '../commands/commands-elsewhere.js';
 import { PreviewAddress } from '../preview/preview-address.js';
 import { PreviewServer } from '../preview/preview-server.js';
 import { sentError } from '../problem.js';
@@ -39,8 +41,11 @@ export class SessionRelay {
   /** Of a session by its path: its server authenticates the caller anew. Anything else continues here. */
   take(request: Request, response: Response, next: NextFunction): void {
     const session = sessionAt(request.path);
-    if (session === undefined) return next();
-    if (isPassedOn(request.socket)) {
+    const { socket } = request;
+    if (introducedCaller(socket))
+      return next(request.path === peerCommandsPath ? undefined : ofSessionsAlone());
+    if (session === undefined) return next(isPassedOn(socket) ? ofSessionsAlone() : undefined);
+    if (isPassedOn(socket)) {
       const known = knownCaller(this.identity, request);
       known.then(() => this.#pass(session, request, { response, next, fail: next }), next);
       return;
@@ -102,6 +107,13 @@ export class SessionRelay {
     return undefined;
   }
 }
+
+/** Whatever a client gets into a request that is passed on reaches nothing else. */
+const ofSessionsAlone = (): AppError =>
+  new AppError(
+    'not_found',
+    'Other servers pass on what is about a session of this one, and nothing else.',
+  );
 
 /** The session that a path is about, as the router reads it; undefined for other paths. */
 function sessionAt(path: string): string | undefined {
