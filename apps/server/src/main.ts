@@ -49,14 +49,14 @@ async function main(): Promise<void> {
   setUpHttp(app);
   await app.init();
   turn?.work(app.getHttpServer());
-  await turn?.begun();
-  await app.get(Lead).begin();
-  await app.listen(turn?.freePort() ?? config.port, config.host);
-  turn?.serve(app.getHttpServer());
   endOnSignal(app, async () => {
     await turn?.end();
     unlock();
   });
+  await turn?.begun();
+  await app.get(Lead).begin();
+  await app.listen(turn?.freePort() ?? config.port, config.host);
+  turn?.serve(app.getHttpServer());
   const { stdin: input, stderr: output } = process;
   if (input.isTTY && output.isTTY)
     askAtTerminal({ log: app.get(EventLog), approvals: app.get(ApprovalService), input, output });

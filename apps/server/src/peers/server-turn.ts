@@ -21,7 +21,7 @@ export class ServerTurn {
   readonly #membership: Membership;
   /** The signal by which this process was told to end. */
   #ending: NodeJS.Signals | undefined;
-  #serves = false;
+  #endsItself = true;
 
   private constructor(
     private readonly config: Config,
@@ -37,8 +37,7 @@ export class ServerTurn {
     this.#relay = new ConnectionRelay(() => this.#membership.holder);
     const end = (signal: NodeJS.Signals): void => {
       this.#ending = signal;
-      // Afterwards, the server ends itself.
-      if (!this.#serves) void this.end().finally(() => endBySignal(signal));
+      if (this.#endsItself) void this.end().finally(() => endBySignal(signal));
     };
     process.once('SIGTERM', end).once('SIGINT', end);
   }
@@ -78,14 +77,17 @@ export class ServerTurn {
     return this.port && this.#relay.stop();
   }
 
-  /** This server works on the sessions that are handed over to it, also before it is its turn to lead. */
+  /**
+   * This server works on the sessions that are handed over to it, also before it is its turn to lead. From now on, whoever
+   * ends it calls `end`.
+   */
   work(http: Server): void {
+    this.#endsItself = false;
     this.port?.work(http);
   }
 
   /** The server’s work has begun, and goes on as long as it has its turn. */
   serve(http: Server): void {
-    this.#serves = true;
     this.port?.serve(http);
   }
 
