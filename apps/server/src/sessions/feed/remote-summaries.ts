@@ -48,7 +48,7 @@ export class RemoteSummaries implements OnModuleDestroy {
   }
 
   #isOf({ id }: LiveServer, session: string): boolean {
-    return !this.log.isOwned(session) && (this.others.serverOf(session) ?? id) === id;
+    return !this.log.isOwned(session) && this.others.serverOf(session) === id;
   }
 
   #end(id: string, socket: PeerSocket): void {
