@@ -84,6 +84,7 @@ export class SocketFollower implements Follower {
 
   close(): void {
     for (const session of this.#watched.keys()) this.unwatch(session);
+    this.followers.remove(this);
   }
 
   send<N extends keyof FeedNotices>(name: N, notice: FeedNotices[N]): void {

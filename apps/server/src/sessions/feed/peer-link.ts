@@ -65,6 +65,7 @@ export class PeerLink {
         if (terminals) watch.begin(terminals as Record<string, number>);
       } catch (error) {
         if (this.#watching.get(session) === watching) this.#watching.delete(session);
+        this.#hasLeft = true;
         throw error;
       }
     });
@@ -119,8 +120,12 @@ export class PeerLink {
       return await work();
     } finally {
       this.#asked -= 1;
-      if (this.#hasLeft && this.#asked === 0 && this.#watching.size === 0) this.close();
+      this.#closeIfUnused();
     }
+  }
+
+  #closeIfUnused(): void {
+    if (this.#hasLeft && this.#asked === 0 && this.#watching.size === 0) this.close();
   }
 
   #listen(): void {
@@ -149,6 +154,8 @@ export class PeerLink {
       this.#inOrder(() => {
         if (this.#watching.get(session) === watching) this.#watching.delete(session);
         watching?.gone(errorFrom(error));
+        this.#hasLeft = true;
+        this.#closeIfUnused();
       });
     });
   }

@@ -177,6 +177,60 @@ describe('followers of sessions that another server has', () => {
     expect(client.ends).toEqual([]);
   });
 
+  it.each(['at once', 'after they left'])(
+    'that ask again before they were answered, %s, get all as asked last',
+    async (how) => {
+      const client = new Client();
+      const ends = { local: () => {}, gone: () => {}, failed: () => {} };
+      const request = { session: id, after: 0, terminals: 'none' } as const;
+      const last = await owner.log.lastSeq(id);
+      const asked = [remote.add(client, { ...request, after: last }, ends)];
+      if (how === 'after they left') remote.remove(client, id);
+      asked.push(remote.add(client, request, ends));
+      await Promise.all(asked);
+      await until('the log', has(client));
+      await plan();
+      await until('what is live', has(client));
+      expect(client.seqs).toEqual(upTo(await owner.log.lastSeq(id)));
+    },
+  );
+
+  it('keep no connection for what they were refused', async () => {
+    await expect(follow({ after: 999_999 })).rejects.toMatchObject({ code: 'invalid_input' });
+    await until('the connection ends', () => opened.length === 1 && !opened[0]?.connected);
+  });
+
+  it('are obeyed in order before it is known who has the session', async () => {
+    const client = new Client();
+    const asked: string[] = [];
+    let wait = 20;
+    const servers = {
+      other: async () => {
+        await new Promise((done) => setTimeout(done, (wait = Math.max(0, wait - 10))));
+        return other;
+      },
+    } as unknown as SessionServers;
+    const sockets: PeerSockets = {
+      open: () => {
+        const socket = openSocket(owner.url, {
+          extraHeaders: { authorization: `Bearer ${owner.token}` },
+        });
+        opened.push(socket);
+        socket.onAnyOutgoing((name: string, { data }: { data: string }) => asked.push(name + data));
+        return socket;
+      },
+    };
+    const ordered = new RemoteFollowers(owner.log, servers, sockets);
+    const keys = ['a', 'b', 'c', 'd'];
+    await Promise.all(
+      keys.map((data) =>
+        ordered.request(client, 'terminal.keys', { session: id, terminal: 'main', data }),
+      ),
+    );
+    expect(asked).toEqual(keys.map((data) => `terminal.keys${data}`));
+    ordered.onModuleDestroy();
+  });
+
   it('hold the other server back while they accept nothing, and then get all events', async () => {
     const stalled = await follow({ terminals: 'none' });
     await until('the log', has(stalled));

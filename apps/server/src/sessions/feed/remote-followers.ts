@@ -36,6 +36,10 @@ type Standing = 'terminal.fit' | 'browser.watch';
 interface Remote {
   links: Map<string, PeerLink>;
   followed: Map<string, Followed>;
+  /** The last of the attempts to follow a session, which are made one after another. */
+  placing: Map<string, Promise<void>>;
+  /** Who is being asked for the server of a session. */
+  looking: Map<string, Promise<PeerLink | undefined>>;
   /** What it shows of each session, which each server that has the session is told. */
   standing: Map<string, Map<string, () => [Standing, ViewerRequests[Standing]]>>;
 }
@@ -84,7 +88,7 @@ export class RemoteFollowers implements OnModuleDestroy {
     const followed: Followed = { watch: new RemoteWatch(follower, request), ends, at: undefined };
     remote.followed.set(session, followed);
     try {
-      await this.#place(follower, followed);
+      await this.#placeInTurn(follower, followed);
     } catch (error) {
       if (followed.watch.isClosed) return;
       this.#forget(remote, followed);
@@ -147,22 +151,45 @@ export class RemoteFollowers implements OnModuleDestroy {
     return link !== undefined;
   }
 
-  /** Tells the server that has a session, and each one that takes it later, what the follower shows of it. */
+  /**
+   * Tells the server that has a session, and each one that takes it later, what the follower shows of it; what it shows no
+   * longer is told once.
+   */
   async stand<K extends Standing>(
     follower: Follower,
     name: K,
     input: ViewerRequests[K],
   ): Promise<void> {
     if (!follower.isOpen) return;
-    const { standing } = this.#of(follower);
     const { session } = input;
-    const ofSession = standing.get(session) ?? new Map();
-    const subject = 'terminal' in input ? input.terminal : '';
-    standing.set(
-      session,
-      ofSession.set(`${name} ${subject}`, () => [name, input]),
-    );
+    const { followed, standing } = this.#remotes.get(follower) ?? {};
+    if (followed?.has(session)) {
+      const ofSession = standing?.get(session) ?? new Map();
+      const key = `${name} ${'terminal' in input ? input.terminal : ''}`;
+      if (isShown(input)) ofSession.set(key, () => [name, input]);
+      else ofSession.delete(key);
+      standing?.set(session, ofSession);
+    }
     await this.request(follower, name, input);
+  }
+
+  /** After earlier attempts to follow the session, so that the end of none of these ends a later one. */
+  async #placeInTurn(follower: Follower, followed: Followed): Promise<void> {
+    const { placing } = this.#of(follower);
+    const { watch } = followed;
+    const { session } = watch;
+    const before = placing.get(session);
+    const work = async (): Promise<void> => {
+      await before?.catch(ignoreError('whoever asked for it is told'));
+      if (!watch.isClosed) await this.#place(follower, followed);
+    };
+    const placed = work();
+    placing.set(session, placed);
+    try {
+      await placed;
+    } finally {
+      if (placing.get(session) === placed) placing.delete(session);
+    }
   }
 
   /** Follows from where the watch is. Throws `unavailable` when no server could be asked in time, and other errors at once. */
@@ -208,7 +235,9 @@ export class RemoteFollowers implements OnModuleDestroy {
     // Whoever asks for it already asks again.
     if (followed.watch.isClosed || !followed.at) return;
     followed.at = undefined;
-    this.#place(follower, followed).catch((error: unknown) => this.#end(follower, followed, error));
+    this.#placeInTurn(follower, followed).catch((error: unknown) =>
+      this.#end(follower, followed, error),
+    );
   }
 
   #end(follower: Follower, followed: Followed, error: unknown): void {
@@ -269,8 +298,20 @@ export class RemoteFollowers implements OnModuleDestroy {
   async #linkOf(follower: Follower, session: string): Promise<PeerLink | undefined> {
     const { at } = this.#remotes.get(follower)?.followed.get(session) ?? {};
     if (at) return at.link;
-    const server = await this.servers.other(session);
-    return server && follower.isOpen ? this.#link(follower, server) : undefined;
+    if (!follower.isOpen) return undefined;
+    // What is asked meanwhile, such as the next key, waits for the same answer, and so keeps its order.
+    const { looking } = this.#of(follower);
+    const look = async (): Promise<PeerLink | undefined> => {
+      try {
+        const server = await this.servers.other(session);
+        return server && follower.isOpen ? this.#link(follower, server) : undefined;
+      } finally {
+        looking.delete(session);
+      }
+    };
+    const found = looking.get(session) ?? look();
+    looking.set(session, found);
+    return found;
   }
 
   #link(follower: Follower, server: LiveServer): PeerLink {
@@ -287,11 +328,20 @@ export class RemoteFollowers implements OnModuleDestroy {
   #of(follower: Follower): Remote {
     const known = this.#remotes.get(follower);
     if (known) return known;
-    const made: Remote = { links: new Map(), followed: new Map(), standing: new Map() };
+    const made: Remote = {
+      links: new Map(),
+      followed: new Map(),
+      placing: new Map(),
+      looking: new Map(),
+      standing: new Map(),
+    };
     this.#remotes.set(follower, made);
     return made;
   }
 }
+
+const isShown = (input: ViewerRequests[Standing]): boolean =>
+  'watched' in input ? input.watched : input.size !== null;
 
 /** Whether another try may succeed. */
 const isTemporary = (error: unknown): boolean =>
