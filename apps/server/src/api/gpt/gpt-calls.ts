@@ -15,6 +15,7 @@ import { timeLimit } from '@belay/rpc';
 import { may } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
 import { SessionsStore } from '../../logs/sessions.store.js';
+import { serverId } from '../../server-id.js';
 import { SandboxService } from '../../sandboxes/sandbox.service.js';
 import { Dispatcher, newUserCallId, type UserCallRequest } from '../../sessions/dispatcher.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
@@ -59,6 +60,7 @@ export class GptCalls {
    * asked, and `invalid_input` without an agent.
    */
   async allow(session: string, call: Call & { id?: string }, signal: AbortSignal): Promise<void> {
+    await this.#assertHere(session);
     const { operation, input } = await this.dispatcher.check(session, call);
     await this.#awake(session, call, signal);
     const shown = await this.store.latest(session, 'browser');
@@ -73,6 +75,13 @@ export class GptCalls {
       { id, operation: name, input: about, risk, subject },
       { call, signal },
     );
+  }
+
+  /** The calls of GPTs and their results are kept by the server that they ask. */
+  async #assertHere(session: string): Promise<void> {
+    const owner = await this.store.ownerOf(session);
+    if (owner && owner !== serverId)
+      throw lost('Another server works on this session, where a GPT does not reach it.');
   }
 
   async #decide(

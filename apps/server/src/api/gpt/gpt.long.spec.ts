@@ -188,6 +188,16 @@ describe('the API for custom GPTs', () => {
     expect((await second).json()).toMatchObject({ status: 'done', output: { exitCode: 3 } });
   });
 
+  it('says of a session of another server that it does not reach it', async () => {
+    const elsewhere = await server.session();
+    await server.log.handOver(elsewhere, 'another');
+    const refused = await call(`/execcmd?session=${elsewhere}&cmd=make`);
+    expect(refused).toMatchObject({ status: 400 });
+    expect(refused.json()).toMatchObject({
+      detail: expect.stringContaining('Another server works on this session'),
+    });
+  });
+
   it('sends and gets files', async () => {
     const bytes = Buffer.from([1, 2, 3]);
     const written: unknown[] = [];
