@@ -66,7 +66,9 @@ export class SessionsStore {
       .selectFrom('server')
       .select('server.id')
       .where('server.id', '!=', serverId)
-      .where('beat', '>=', sinceWhenAlive);
+      .where('beat', '>=', sinceWhenAlive)
+      // One that does not share the database was alone: it has ended.
+      .where('address', 'is not', null);
     return this.#claimed(left.where('owner', 'not in', alive));
   }
 
