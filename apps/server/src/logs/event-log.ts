@@ -90,12 +90,12 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
 
   /** Becomes the owner of the sessions whose servers have ended, and returns them. */
   async claimLeft(): Promise<SessionSummary[]> {
-    return this.#own(await this.store.claimLeft([...this.#fence.owned]));
+    return this.#own(await this.store.owners.claimLeft([...this.#fence.owned]));
   }
 
   /** Becomes the owner of the sessions that others have handed over to this server, and returns them. */
   async claimHanded(): Promise<SessionSummary[]> {
-    return this.#own(await this.store.claimHanded([...this.#fence.owned]));
+    return this.#own(await this.store.owners.claimHanded([...this.#fence.owned]));
   }
 
   #own(records: readonly SessionRecord[]): SessionSummary[] {

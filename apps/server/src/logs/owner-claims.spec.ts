@@ -1,5 +1,8 @@
 import { PostgresCluster } from '@belay/testing';
+import { Kysely, sql } from 'kysely';
 import { ServerRows } from '../peers/server-rows.js';
+import type { DatabaseSchema } from '../storage/database-schema.js';
+import { connectionName, postgres } from '../storage/postgres.js';
 import { TestLogs } from '../testing/logs.js';
 
 describe('with PostgreSQL', () => {
@@ -30,5 +33,26 @@ describe('with PostgreSQL', () => {
     await owned('one', 'alone');
     await owned('two', 'sharing');
     expect(await claimed()).toEqual(['one']);
+  });
+
+  it('takes sessions that a server was stopped in the middle of changing, which it then cannot', async () => {
+    await owned('one', 'stopped');
+    const stopped = new Kysely<DatabaseSchema>({
+      dialect: postgres(logs.config.databaseUrl ?? ''),
+    });
+    const [begun, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const stored = stopped.transaction().execute(async (transaction) => {
+      const name = connectionName('stopped');
+      await sql`select set_config('application_name', ${name}, false)`.execute(transaction);
+      await transaction.updateTable('session').set({ agent_n: 7 }).execute();
+      begun.resolve();
+      await goesOn.promise;
+    });
+    await begun.promise;
+    expect(await claimed()).toEqual(['one']);
+    goesOn.resolve();
+    await expect(stored).rejects.toThrow();
+    await stopped.destroy();
+    expect(await logs.store.find('one')).toMatchObject({ agentN: 0 });
   });
 });

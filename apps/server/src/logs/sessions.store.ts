@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { isCall, type Event, type EventAction } from '@belay/protocol';
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
 import { blobsIn, copyBlobUses, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
-import type { DatabaseConnection, SessionTable } from '../storage/database-schema.js';
+import type { DatabaseConnection } from '../storage/database-schema.js';
 import { lease } from '../storage/lease.js';
-import { sinceWhenAlive } from '../storage/live-servers.js';
 import { serverId } from '../server-id.js';
 import { pageEnd } from './chained-rows.js';
 import { eventOfRow } from './event-of-row.js';
 import { removeTexts } from './event-text.js';
 import { noteHeads } from './note-heads.js';
+import { OwnerRows } from './owner-rows.js';
 import { columnsOf, sessionRecord, type SessionRecord } from './session-record.js';
 import { insertRows, type WrittenEvent } from './written-event.js';
 
@@ -29,7 +29,11 @@ export interface Copied {
 /** The tables of sessions and events. The rules are in `EventLog`. */
 @Injectable()
 export class SessionsStore {
-  constructor(private readonly database: Database) {}
+  readonly owners: OwnerRows;
+
+  constructor(private readonly database: Database) {
+    this.owners = new OwnerRows(database);
+  }
 
   /** Throws `unavailable` when another server may work on the sessions now. */
   async transaction<T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
@@ -51,50 +55,6 @@ export class SessionsStore {
     await this.database.migrated();
     const rows = await this.database.kysely.selectFrom('session').selectAll().execute();
     return rows.map(sessionRecord);
-  }
-
-  /**
-   * Makes this server the owner of the sessions of servers that are not alive, except of those that it `owns`; begins a
-   * term of each, and returns them.
-   */
-  claimLeft(owns: readonly string[]): Promise<SessionRecord[]> {
-    const left = this.#claim(owns).where('owner', 'is not', null);
-    const { kind, kysely } = this.database;
-    // A server with SQLite is the only one of its folder.
-    if (kind === 'sqlite') return this.#claimed(left);
-    const alive = kysely
-      .selectFrom('server')
-      .select('server.id')
-      .where('server.id', '!=', serverId)
-      .where('beat', '>=', sinceWhenAlive)
-      // One that does not share the database was alone: it has ended.
-      .where('address', 'is not', null);
-    return this.#claimed(left.where('owner', 'not in', alive));
-  }
-
-  /** Begins a term of the sessions that were handed over to this server, and returns them. */
-  claimHanded(owns: readonly string[]): Promise<SessionRecord[]> {
-    return this.#claimed(this.#claim(owns).where('owner', '=', serverId));
-  }
-
-  #claim(owns: readonly string[]) {
-    const claim = this.database.kysely
-      .updateTable('session')
-      .set(({ eb, ref }) => ({
-        owner: serverId,
-        term: eb('term', '+', 1),
-        term_seq: ref('last_seq'),
-      }))
-      .returningAll();
-    return owns.length > 0 ? claim.where('id', 'not in', owns) : claim;
-  }
-
-  async #claimed(claim: {
-    execute(): Promise<Selectable<SessionTable>[]>;
-  }): Promise<SessionRecord[]> {
-    await this.database.migrated();
-    lease.assertHeld();
-    return (await claim.execute()).map(sessionRecord);
   }
 
   /** The server that owns a session; null without one, undefined without such a session. */

@@ -2,7 +2,7 @@ import { belayVersion } from '@belay/protocol';
 import { sql, type Kysely } from 'kysely';
 import type { DatabaseSchema, ServerTable } from '../storage/database-schema.js';
 import { databaseNow as now, sinceWhenAlive } from '../storage/live-servers.js';
-import { connectionName } from '../storage/postgres.js';
+import { endConnections } from '../storage/postgres.js';
 import { ownLoad } from '../storage/server-load.js';
 
 /** The server that works on the sessions, or last did. */
@@ -87,7 +87,7 @@ export class ServerRows {
       .where('term', '=', term)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return false;
-    if (server !== null) await this.#endConnectionsOf(server);
+    if (server !== null) await endConnections(this.kysely, [server]);
     return true;
   }
 
@@ -105,13 +105,5 @@ export class ServerRows {
   /** The lock of the data folder shows that it has ended. */
   #isPredecessor({ address, files }: LeaseHolder): boolean {
     return this.isAlone && address === null && files === this.own.files;
-  }
-
-  /** A server that was stopped in a transaction would hold its locks, and commit it when it goes on. */
-  async #endConnectionsOf(server: string): Promise<void> {
-    await sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = ${connectionName(server)} and pid <> pg_backend_pid()
-    `.execute(this.kysely);
   }
 }

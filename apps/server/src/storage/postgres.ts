@@ -1,5 +1,5 @@
 import { ignoreError } from '@belay/protocol';
-import { PostgresDialect } from 'kysely';
+import { PostgresDialect, sql, type Kysely } from 'kysely';
 import { Client, Pool, types, type ClientConfig } from 'pg';
 import { serverId } from '../server-id.js';
 
@@ -18,6 +18,18 @@ export function postgres(url: string): PostgresDialect {
   pool.on('error', ignore);
   pool.on('connect', (connection) => void connection.on('error', ignore));
   return new PostgresDialect({ pool });
+}
+
+/** A server that was stopped in a transaction would hold its locks, and commit it when it goes on. */
+export async function endConnections<T>(
+  kysely: Kysely<T>,
+  servers: readonly string[],
+): Promise<void> {
+  if (servers.length === 0) return;
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name in (${sql.join(servers.map(connectionName))}) and pid <> pg_backend_pid()
+  `.execute(kysely);
 }
 
 /** A connection of its own, which is not open yet. */
