@@ -29,6 +29,7 @@ import {
   type SummaryChangeListener,
 } from './log-listeners.js';
 import { LogWriter } from './log-writer.js';
+import { OwnerClaims } from './owner-claims.js';
 import { QueuedMessages } from './queued-messages.js';
 import { firstRecord, type SessionRecord } from './session-record.js';
 import { SessionRecords } from './session-records.js';
@@ -48,6 +49,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
   readonly userCalls = new UserCalls();
   readonly #records: SessionRecords;
   readonly #fence: Fence;
+  readonly #claims: OwnerClaims;
   readonly #budget: EventBudget;
   readonly #listeners = new LogListeners();
   readonly elsewhere = new Elsewhere(this.#listeners);
@@ -64,6 +66,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     this.messages = new QueuedMessages(this, store);
     this.#records = new SessionRecords(store, isShared);
     this.#fence = new Fence(store, this.#records, isShared);
+    this.#claims = new OwnerClaims(store.owners, this.#fence, (records) => this.#own(records));
     this.#budget = new EventBudget(config, store);
     const published = (draft: Draft): void => this.#publish(draft);
     this.#writer = new LogWriter(store, this.#records, this.#fence, this.#budget, published);
@@ -89,13 +92,13 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
   }
 
   /** Becomes the owner of the sessions whose servers have ended, and returns them. */
-  async claimLeft(): Promise<SessionSummary[]> {
-    return this.#own(await this.store.owners.claimLeft([...this.#fence.owned]));
+  claimLeft(): Promise<SessionSummary[]> {
+    return this.#claims.left();
   }
 
   /** Becomes the owner of the sessions that others have handed over to this server, and returns them. */
-  async claimHanded(): Promise<SessionSummary[]> {
-    return this.#own(await this.store.owners.claimHanded([...this.#fence.owned]));
+  claimHanded(): Promise<SessionSummary[]> {
+    return this.#claims.handed();
   }
 
   #own(records: readonly SessionRecord[]): SessionSummary[] {
@@ -181,14 +184,16 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     const draft = fold(taken.record, events);
     draft.events.unshift(...taken.events);
     const { record, rows } = writtenDraft(draft);
-    await this.store
-      .transaction(async (connection) => {
-        await this.store.insert(connection, record);
-        await this.store.insertEvents(connection, id, rows);
-        if (copied) await this.store.copyBlobs(connection, id, copied);
-      })
-      .catch(notStored);
-    this.#fence.set(record);
+    await this.#fence.storing([id], async () => {
+      await this.store
+        .transaction(async (connection) => {
+          await this.store.insert(connection, record);
+          await this.store.insertEvents(connection, id, rows);
+          if (copied) await this.store.copyBlobs(connection, id, copied);
+        })
+        .catch(notStored);
+      this.#fence.set(record);
+    });
     this.#publish(draft);
     return record.summary;
   }

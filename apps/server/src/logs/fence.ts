@@ -16,6 +16,8 @@ class Fenced extends Error {}
 export class Fence {
   /** Sessions whose present term was begun here. */
   readonly #owned = new Set<string>();
+  /** Sessions of which something is being stored, after which this server may own them. */
+  readonly #storing = new Set<ReadonlySet<string>>();
 
   constructor(
     private readonly store: SessionsStore,
@@ -45,6 +47,23 @@ export class Fence {
       : { ...record, owner: serverId, term: term + 1, termSeq: lastSeq };
     if (await this.store.update(connection, next, { term, lastSeq })) return next;
     throw new Fenced();
+  }
+
+  /** Stores something of these sessions, and then calls `set`; no claim takes them meanwhile. */
+  async storing<T>(sessions: Iterable<string>, work: () => Promise<T>): Promise<T> {
+    const stored = new Set(sessions);
+    this.#storing.add(stored);
+    try {
+      return await work();
+    } finally {
+      this.#storing.delete(stored);
+    }
+  }
+
+  /** Whether this server does not own a session, nor is about to. */
+  isUnknown(session: string): boolean {
+    if (this.#owned.has(session)) return false;
+    return [...this.#storing].every((stored) => !stored.has(session));
   }
 
   /** The record was stored. */

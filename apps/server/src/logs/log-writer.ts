@@ -48,7 +48,12 @@ export class LogWriter {
     this.#writing = undefined;
   }
 
-  async #writeBatch(batch: AppendJob[]): Promise<void> {
+  #writeBatch(batch: AppendJob[]): Promise<void> {
+    const sessions = batch.map(({ session }) => session);
+    return this.fence.storing(sessions, () => this.#storeBatch(batch));
+  }
+
+  async #storeBatch(batch: AppendJob[]): Promise<void> {
     const stored: StoredBatch = { settled: [], changed: new Map(), added: new Map() };
     try {
       await this.#store(batch, stored);

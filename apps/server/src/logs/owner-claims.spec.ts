@@ -1,9 +1,96 @@
-import { PostgresCluster } from '@belay/testing';
+import { newEvent } from '@belay/protocol';
+import { PostgresCluster, until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
 import { ServerRows } from '../peers/server-rows.js';
 import type { DatabaseSchema } from '../storage/database-schema.js';
 import { connectionName, postgres } from '../storage/postgres.js';
+import { serverId } from '../server-id.js';
+import { alwaysOnEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
+
+alwaysOnEveryDatabase('a claim', (databases) => {
+  let logs: TestLogs;
+  beforeEach(async () => void (logs = await new TestLogs(databases).open()));
+  afterEach(() => logs.close());
+
+  const ids = (sessions: readonly { id: string }[]) => sessions.map(({ id }) => id);
+  const note = (text: string) => [newEvent('user', 'message', { args: { text }, message: text })];
+  /** From now on, what is stored is so before this server learns it: until `goesOn`. */
+  function delayAnswers() {
+    const { store } = logs;
+    const transaction = store.transaction.bind(store);
+    const [stored, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    store.transaction = async (work) => {
+      const done = await transaction(work);
+      stored.resolve();
+      await goesOn.promise;
+      return done;
+    };
+    return { stored: stored.promise, goesOn: goesOn.resolve };
+  }
+  const isOf = (id: string, owner: string) =>
+    logs.database.kysely.updateTable('session').set({ owner }).where('id', '=', id).execute();
+
+  it('leaves a session that begins here', async () => {
+    const { stored, goesOn } = delayAnswers();
+    const created = logs.session('new');
+    await stored;
+    expect(await logs.log.claimHanded()).toEqual([]);
+    goesOn();
+    await created;
+    await logs.log.append('new', note('It goes on.'));
+    expect(await logs.log.claimHanded()).toEqual([]);
+  });
+
+  it('leaves a session that this server begins to work on by itself', async () => {
+    await logs.session('idle');
+    await logs.log.release('idle');
+    const { stored, goesOn } = delayAnswers();
+    const appended = logs.log.append('idle', note('first'));
+    await stored;
+    expect(await logs.log.claimHanded()).toEqual([]);
+    goesOn();
+    await appended;
+    await logs.log.append('idle', note('second'));
+  });
+
+  it('takes a session once while another claim takes it', async () => {
+    await logs.session('one');
+    await logs.log.handOver('one', 'dead');
+    const { owners } = logs.store;
+    const claimLeft = owners.claimLeft.bind(owners);
+    const goesOn = Promise.withResolvers<void>();
+    owners.claimLeft = async (owns) => {
+      const records = await claimLeft(owns);
+      await goesOn.promise;
+      return records;
+    };
+    const left = logs.log.claimLeft();
+    await until('it is taken', async () => (await logs.store.ownerOf('one')) === serverId);
+    const handed = logs.log.claimHanded();
+    await owners.ofThisServer();
+    goesOn.resolve();
+    expect([await left, await handed].map(ids)).toEqual([['one'], []]);
+    await logs.log.append('one', note('It goes on.'));
+  });
+
+  it('finds again what was taken by one whose answer was lost', async () => {
+    await logs.session('one');
+    await logs.log.handOver('one', 'other');
+    await isOf('one', serverId);
+    const { owners } = logs.store;
+    const claim = owners.claim.bind(owners);
+    owners.claim = async (sessions) => {
+      owners.claim = claim;
+      await claim(sessions);
+      throw new Error('Connection terminated unexpectedly');
+    };
+    await expect(logs.log.claimHanded()).rejects.toThrow('Connection terminated');
+    expect(ids(await logs.log.claimHanded())).toEqual(['one']);
+    expect(await logs.log.claimHanded()).toEqual([]);
+    await logs.log.append('one', note('It goes on.'));
+  });
+});
 
 describe('with PostgreSQL', () => {
   let cluster: PostgresCluster;

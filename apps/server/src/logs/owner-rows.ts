@@ -29,12 +29,16 @@ export class OwnerRows {
     return claimed(left.where('owner', 'in', ended));
   }
 
-  /** Begins a term of the sessions that were handed over to this server, and returns them. */
-  async claimHanded(owns: readonly string[]): Promise<SessionRecord[]> {
+  /** The sessions of this server. */
+  async ofThisServer(): Promise<string[]> {
     await this.database.migrated();
-    const claim = this.#claim();
-    const handed = owns.length > 0 ? claim.where('id', 'not in', owns) : claim;
-    return claimed(handed.where('owner', '=', serverId));
+    const own = this.database.kysely.selectFrom('session').where('owner', '=', serverId);
+    return (await own.select('id').execute()).map(({ id }) => id);
+  }
+
+  /** Begins a term of those of these sessions that are still this server’s, and returns them. */
+  claim(sessions: readonly string[]): Promise<SessionRecord[]> {
+    return claimed(this.#claim().where('owner', '=', serverId).where('id', 'in', sessions));
   }
 
   #claim() {
