@@ -49,7 +49,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
   readonly userCalls = new UserCalls();
   readonly #records: SessionRecords;
   readonly #fence: Fence;
-  readonly #claims: OwnerClaims;
+  readonly claims: OwnerClaims;
   readonly #budget: EventBudget;
   readonly #listeners = new LogListeners();
   readonly elsewhere = new Elsewhere(this.#listeners);
@@ -66,7 +66,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     this.messages = new QueuedMessages(this, store);
     this.#records = new SessionRecords(store, isShared);
     this.#fence = new Fence(store, this.#records, isShared);
-    this.#claims = new OwnerClaims(store.owners, this.#fence, (records) => this.#own(records));
+    this.claims = new OwnerClaims(store.owners, this.#fence, (records) => this.#own(records));
     this.#budget = new EventBudget(config, store);
     const published = (draft: Draft): void => this.#publish(draft);
     this.#writer = new LogWriter(store, this.#records, this.#fence, this.#budget, published);
@@ -93,12 +93,12 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
 
   /** Becomes the owner of the sessions whose servers have ended, and returns them. */
   claimLeft(): Promise<SessionSummary[]> {
-    return this.#claims.left();
+    return this.claims.left();
   }
 
   /** Becomes the owner of the sessions that others have handed over to this server, and returns them. */
   claimHanded(): Promise<SessionSummary[]> {
-    return this.#claims.handed();
+    return this.claims.handed();
   }
 
   #own(records: readonly SessionRecord[]): SessionSummary[] {

@@ -4,12 +4,15 @@ import type { Fence } from './fence.js';
 import type { OwnerRows } from './owner-rows.js';
 import type { SessionRecord } from './session-record.js';
 
+type Prepare = (sessions: readonly SessionRecord[]) => Promise<void>;
+
 /**
  * Makes this server the owner of sessions of others, one claim at a time: a session that is stored here, or that an earlier
  * claim has taken, is this server’s in the database before it is known here.
  */
 export class OwnerClaims {
   readonly #turns = new Mutex();
+  #prepare: Prepare = () => Promise.resolve();
 
   constructor(
     private readonly rows: OwnerRows,
@@ -17,10 +20,15 @@ export class OwnerClaims {
     private readonly own: (records: readonly SessionRecord[]) => SessionSummary[],
   ) {}
 
+  /** From now on, `prepare` is called with what was taken, before anybody can use it here. */
+  prepareBy(prepare: Prepare): void {
+    this.#prepare = prepare;
+  }
+
   /** Takes the sessions whose servers have ended. */
   left(): Promise<SessionSummary[]> {
     return this.#turns.runExclusive(async () =>
-      this.own(await this.rows.claimLeft([...this.fence.owned])),
+      this.#taken(await this.rows.claimLeft([...this.fence.owned])),
     );
   }
 
@@ -30,7 +38,12 @@ export class OwnerClaims {
       // Looked at afterwards, so that all that is stored here is known by then, or under way.
       const found = await this.rows.ofThisServer();
       const handed = found.filter((session) => this.fence.isUnknown(session));
-      return this.own(handed.length > 0 ? await this.rows.claim(handed) : []);
+      return this.#taken(handed.length > 0 ? await this.rows.claim(handed) : []);
     });
+  }
+
+  async #taken(records: readonly SessionRecord[]): Promise<SessionSummary[]> {
+    await this.#prepare(records);
+    return this.own(records);
   }
 }

@@ -23,8 +23,9 @@ interface Incoming {
 export class IncomingWorkspaces {
   readonly #incoming = new Map<string, Incoming>();
 
-  /** Allows the session’s workspace to be sent from now on. */
+  /** Allows the session’s workspace to be sent from now on. Does nothing while it is. */
   expect(session: string): void {
+    if (this.#incoming.has(session)) return;
     const incoming: Incoming = {
       tar: Promise.withResolvers(),
       taken: Promise.withResolvers(),

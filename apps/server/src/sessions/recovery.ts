@@ -49,13 +49,10 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Sessions with a running sandbox continue; for the others, the log records the loss. One that was handed over to start
-   * here begins at once.
+   * Sessions with a running sandbox continue; those that have never had one begin; for the others, the log records the loss.
+   * One that was handed over to start here begins at once.
    */
-  async adopt(
-    summary: SessionSummary,
-    { isHanded = false, sendsWorkspace = false } = {},
-  ): Promise<void> {
+  async adopt(summary: SessionSummary, { isHanded = false } = {}): Promise<void> {
     const { id, state } = summary;
     if (isEnded(state)) {
       if (this.sandboxes.state(id) === 'none') return;
@@ -65,15 +62,15 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
       else if (!isUnchecked(summary)) this.slots.linger(id);
       return;
     }
-    const isNew = isHanded && (state === 'starting' || (await this.log.epoch(id)) === 0);
-    if (isNew) return this.queue.add(id, { sendsWorkspace });
-    const isFound = await this.#isFoundAgain(id);
+    const isNew = (await this.log.epoch(id)) === 0;
+    const isFound = !(isNew && isHanded) && (await this.#isFoundAgain(id));
     if (this.#closing) return;
     if (isFound) {
       this.slots.take(id);
       await this.status.report(id, 'running', null);
-    } else if (state === 'starting') {
-      this.queue.add(id);
+    } else if (isNew || state === 'starting') {
+      // It may have been stopped since it was taken.
+      if (!isEnded((await this.log.summary(id)).state)) this.queue.add(id);
     } else {
       await this.#lost(id, 'Its sandbox was gone when the server started.');
     }

@@ -9,6 +9,9 @@ import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 import { SessionClaims } from './session-claims.js';
 import { pauseEvent, startEvent } from './start-event.js';
+import { StartQueue } from './start-queue.js';
+import { Takeovers } from './takeovers.js';
+import { WorkspaceStore } from './workspace.store.js';
 
 const server = new TestServer();
 const alive = new Set<string>();
@@ -72,19 +75,69 @@ it('starts one that was paused before its start', async () => {
   expect((await server.log.summary('one')).state).toBe('paused');
 });
 
+const sendsFiles = () =>
+  server.fetch('/api/sessions/one/workspace?bytes=2048', {
+    method: 'PUT',
+    body: tarOfFile('hello'),
+    headers: { 'content-type': 'application/x-tar' },
+  });
+async function startsWithFiles(): Promise<void> {
+  await server.reaches('one', 'running');
+  expect(server.sandboxes.agents.get('one')?.files).toBe(tarOfFile('hello'));
+}
+/** The next session that is handed over is this server’s, and is not started until `goesOn`. */
+async function isHeldUp() {
+  const goesOn = Promise.withResolvers<void>();
+  jest.spyOn(server.app.get(Reconciler), 'adopt').mockReturnValueOnce(goesOn.promise);
+  const taken = claims().takeHanded();
+  await until('it is owned', () => server.log.isOwned('one'));
+  return { taken, goesOn: goesOn.resolve };
+}
+
 it('lets the client of a session that is handed over send its files', async () => {
   await created('one', { workspace: 'upload' });
   await isGivenTo('one', serverId);
   await claims().takeHanded();
-  const headers = { 'content-type': 'application/x-tar' };
-  const sent = await server.fetch('/api/sessions/one/workspace?bytes=2048', {
-    method: 'PUT',
-    body: tarOfFile('hello'),
-    headers,
-  });
-  expect(sent.status).toBe(204);
-  await server.reaches('one', 'running');
-  expect(server.sandboxes.agents.get('one')?.files).toBe(tarOfFile('hello'));
+  expect((await sendsFiles()).status).toBe(204);
+  await startsWithFiles();
+});
+
+it('lets it send them as soon as the session is of this server', async () => {
+  await created('one', { workspace: 'upload' });
+  await isGivenTo('one', serverId);
+  const { taken, goesOn } = await isHeldUp();
+  const sends = jest.spyOn(server.app.get(WorkspaceStore), 'send');
+  const sent = sendsFiles();
+  await until('it sends them', () => sends.mock.calls.length > 0);
+  goesOn();
+  await taken;
+  expect((await sent).status).toBe(204);
+  await startsWithFiles();
+});
+
+it('does not start a session that is stopped while it is taken', async () => {
+  await created('one');
+  await isGivenTo('one', serverId);
+  const takes = jest.spyOn(server.app.get(Takeovers), 'take');
+  const adds = jest.spyOn(server.app.get(StartQueue), 'add');
+  const { taken, goesOn } = await isHeldUp();
+  await server.json('POST', '/api/sessions/one/stop');
+  goesOn();
+  await taken;
+  await takes.mock.results[0]?.value;
+  expect(adds).not.toHaveBeenCalled();
+  expect((await server.log.summary('one')).state).toBe('stopped');
+});
+
+it('starts the others beside one that cannot be read', async () => {
+  for (const id of ['bad', 'good']) {
+    await created(id);
+    await isGivenTo(id, serverId);
+  }
+  const { kysely } = server.app.get(Database);
+  await kysely.updateTable('session').set({ settings: '?' }).where('id', '=', 'bad').execute();
+  await claims().takeHanded();
+  await server.reaches('good', 'running');
 });
 
 it('does not start a session anew that is claimed again', async () => {
@@ -116,3 +169,20 @@ it('takes over the sessions of a server that has ended, and looks at what else i
   // Rights depend on whose sign-in it has.
   expect(server.app.get(RestrictedSessions).userOf('one')).toBe('user');
 });
+
+it.each([
+  ['while it leads', () => claims().takeLeft()],
+  ['as it begins to lead', () => server.restart()],
+])(
+  'starts what was left before its start, %s, and lets its client send its files',
+  async (_, take) => {
+    await created('one', { workspace: 'upload' });
+    await created('two', {}, [pauseEvent()]);
+    jest.mocked(server.log.claimLeft).mockRestore();
+    await take();
+    expect((await sendsFiles()).status).toBe(204);
+    await startsWithFiles();
+    await until('it has started', () => server.sandboxes.agents.has('two'));
+    expect((await server.log.summary('two')).state).toBe('paused');
+  },
+);

@@ -1,7 +1,8 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { errorFrom, ignoreError, type SessionSummary } from '@belay/protocol';
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { errorFrom, ignoreError, isEnded, type SessionSummary } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
 import { EventLog } from '../logs/event-log.js';
+import type { SessionRecord } from '../logs/session-record.js';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { ColdChanges } from '../storage/cold-changes.js';
 import { LiveServers } from '../storage/live-servers.js';
@@ -20,7 +21,7 @@ const endedMs = 1_000;
  * one that leads those of servers that have ended.
  */
 @Injectable()
-export class SessionClaims implements OnWork, OnLead, OnModuleDestroy {
+export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDestroy {
   readonly #logger = new Logger(SessionClaims.name);
   readonly #turns = new Mutex();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -37,6 +38,10 @@ export class SessionClaims implements OnWork, OnLead, OnModuleDestroy {
     private readonly workspaces: WorkspaceStore,
     private readonly changes: ColdChanges,
   ) {}
+
+  onModuleInit(): void {
+    if (this.servers.isShared) this.log.claims.prepareBy((taken) => this.#expectFiles(taken));
+  }
 
   onWork(): void {
     if (!this.servers.isShared) return;
@@ -68,8 +73,7 @@ export class SessionClaims implements OnWork, OnLead, OnModuleDestroy {
       const claimed = await this.log.claimHanded();
       // Some may be here: after an append that failed, a session is claimed anew.
       const taken = claimed.filter(({ id }) => !this.takeovers.has(id));
-      if (taken.length > 0)
-        await this.#take(taken, { isHanded: true, sending: await this.#sending(taken) });
+      if (taken.length > 0) await this.#take(taken, { isHanded: true });
     });
   }
 
@@ -105,16 +109,15 @@ export class SessionClaims implements OnWork, OnLead, OnModuleDestroy {
     void this.takeovers.take(taken, options);
   }
 
-  async #sending(taken: readonly SessionSummary[]): Promise<ReadonlySet<string>> {
-    const sending = new Set<string>();
-    for (const { id } of taken) {
-      if ((await this.log.epoch(id)) > 0) continue;
+  /** So that the clients of sessions that have not started can send their files, wherever they begin. */
+  async #expectFiles(taken: readonly SessionRecord[]): Promise<void> {
+    for (const { id, epoch, settings, summary } of taken) {
+      if (epoch > 0 || isEnded(summary.state)) continue;
       const awaits = await this.workspaces
-        .awaits(id, await this.log.settings(id))
+        .awaits(id, settings)
         .catch(ignoreError('its start says what is wrong with its files'));
-      if (awaits) sending.add(id);
+      if (awaits) this.workspaces.expect(id);
     }
-    return sending;
   }
 
   /** A look that takes longer is not repeated meanwhile; one that fails is. */

@@ -15,8 +15,6 @@ const releaseMs = 60_000;
 export interface TakeOptions {
   /** The sessions that another server has handed over to this one, which may go on there at once. */
   isHanded?: boolean;
-  /** Those whose clients still send their files. */
-  sending?: ReadonlySet<string>;
 }
 
 /**
@@ -77,16 +75,10 @@ export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
     }
   }
 
-  async #adopt(
-    taken: readonly SessionSummary[],
-    { isHanded = false, sending = new Set() }: TakeOptions = {},
-  ): Promise<void> {
-    const adopted = taken.map((session) => {
-      const sendsWorkspace = sending.has(session.id);
-      return this.recovery
-        .adopt(session, { isHanded, sendsWorkspace })
-        .catch((error: unknown) => this.#logger.error(error));
-    });
+  async #adopt(taken: readonly SessionSummary[], options: TakeOptions = {}): Promise<void> {
+    const adopted = taken.map((session) =>
+      this.recovery.adopt(session, options).catch((error: unknown) => this.#logger.error(error)),
+    );
     void this.#repeatChecks(taken);
     await Promise.all(adopted);
   }
