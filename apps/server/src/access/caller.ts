@@ -25,6 +25,8 @@ export interface Caller {
   readonly expires: number | null;
   /** The sandbox of sessions that it begins, unless they choose one. */
   readonly sandbox?: TokenSandbox;
+  /** Whether only this server knows it, as long as it runs. */
+  readonly isLocal?: true;
   /** For a token: the user who made it, or made the token that made it. */
   readonly user?: string;
   /** The browser login that it used, if any. */

@@ -44,6 +44,16 @@ onEveryDatabase('stored tokens', (databases) => {
     expect(tokens.callerOf(usual)).not.toHaveProperty('sandbox');
   });
 
+  it('are of this server alone when they are not stored', async () => {
+    const wanted = newToken.parse({ label: 'Run', scope: 'operate' });
+    const { token } = await tokens.create(wanted, ownerCaller, { stored: false });
+    expect(tokens.callerOf(token)).toMatchObject({ isLocal: true });
+    const { token: usual } = await make();
+    expect(tokens.callerOf(usual)).not.toHaveProperty('isLocal');
+    await open();
+    expect(tokens.callerOf(token)).toBeUndefined();
+  });
+
   it('are known after a restart by a hash alone, until they are revoked', async () => {
     const { token, id } = await make();
     expect(token).toMatch(/^blt_[\w-]{43}$/);

@@ -334,12 +334,12 @@ export class TokensStore implements OnModuleInit {
       user: this.#rows.userOf(row) ?? ownerCaller.id,
       expires: row.expires === null ? null : Date.parse(row.expires),
       ...sandboxOfToken(row),
+      ...(this.#unstored.has(row.id) && { isLocal: true }),
     };
   }
 
   #set(caller: string, sessions: 'own' | readonly string[]): SessionSet {
-    if (sessions === 'own') return this.owners.of(caller);
-    return sessionsMatching(sessions);
+    return sessions === 'own' ? this.owners.of(caller) : sessionsMatching(sessions);
   }
 
   #row(id: string): TokenRow {
