@@ -15,6 +15,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pause, sampled } from '@belay/testing';
 import { gitIn, hostileRepository, put } from '@belay/testkit';
+import type { Config } from '../config.js';
+import type { LiveServers } from '../storage/live-servers.js';
+import { RepositoryFetcher } from './repository-fetcher.js';
 import { GitBench } from './testing/git-bench.js';
 import { writeTree } from './write-tree.js';
 
@@ -412,4 +415,16 @@ describe('a hostile repository', () => {
       await got.repository.remove();
     }
   });
+});
+
+it('removes what a killed server left, not what this one may be fetching', async () => {
+  const data = join(folder, 'data');
+  const unused = null as never;
+  const servers = { otherIds: async () => new Set() } as unknown as LiveServers;
+  const fetcher = new RepositoryFetcher({ data } as Config, unused, servers);
+  put(data, 'git/left', 'half');
+  await fetcher.beforeLead(true);
+  expect(readdirSync(join(data, 'git'))).toEqual(['left']);
+  await fetcher.beforeLead(false);
+  expect(existsSync(join(data, 'git'))).toBe(false);
 });

@@ -84,8 +84,8 @@ export class RepositoryFetcher implements BeforeLead {
    * Removes the remains of a server that was killed, before any fetch: clones begin again afterwards. Others may fetch into
    * the same folder, while there are any.
    */
-  async beforeLead(): Promise<void> {
-    if ((await this.servers.otherIds()).size > 0) return;
+  async beforeLead(hasWorked: boolean): Promise<void> {
+    if (hasWorked || (await this.servers.otherIds()).size > 0) return;
     await rm(this.#folder, { recursive: true, force: true });
   }
 

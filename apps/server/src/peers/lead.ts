@@ -35,7 +35,7 @@ export class Lead implements OnApplicationBootstrap {
     // The last changes of the server before may not have been told yet.
     if (this.#stoodBy) await this.changes.readAll();
     await this.#works;
-    for (const instance of this.#instances()) await instance?.beforeLead?.();
+    for (const instance of this.#instances()) await instance?.beforeLead?.(this.#stoodBy);
     await this.#work();
     for (const instance of this.#instances()) await instance?.onLead?.();
   }

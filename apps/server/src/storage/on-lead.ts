@@ -18,6 +18,6 @@ export interface OnLead {
 
 /** Implemented by providers that others rely on when they begin to lead. */
 export interface BeforeLead {
-  /** Called once, when this server begins to lead. */
-  beforeLead(): Promise<void> | void;
+  /** Called once, when this server begins to lead: from its start, or after it `hasWorked` for sessions. */
+  beforeLead(hasWorked: boolean): Promise<void> | void;
 }

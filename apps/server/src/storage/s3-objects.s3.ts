@@ -54,6 +54,9 @@ describe('objects in a bucket', () => {
     mkdirSync(spool, { recursive: true });
     writeFileSync(join(spool, 'left'), 'half');
     const objects = await open();
+    await objects.beforeLead(true);
+    expect(readdirSync(spool)).toEqual(['left']);
+    await objects.beforeLead(false);
     expect(existsSync(spool)).toBe(false);
     await objects.put('a', Readable.from(['b']));
     expect(readdirSync(spool)).toEqual([]);

@@ -53,10 +53,11 @@ export class S3Objects implements ObjectStore, BeforeLead {
     return objects;
   }
 
-  /** Removes what a killed server left, unless others may write to the same folder. */
-  async beforeLead(): Promise<void> {
+  /** Removes what a killed server left, unless others may write to the same folder, or this one does. */
+  async beforeLead(hasWorked: boolean): Promise<void> {
     const { folder, others } = this.spool;
-    if ((await others()).size === 0) await rm(folder, { recursive: true, force: true });
+    if (!hasWorked && (await others()).size === 0)
+      await rm(folder, { recursive: true, force: true });
   }
 
   async put(
