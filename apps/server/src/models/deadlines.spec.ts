@@ -8,6 +8,7 @@ let deadlines: Deadlines;
 beforeEach(async () => {
   logs = await new TestLogs().open();
   deadlines = new Deadlines(logs.log);
+  deadlines.onModuleInit();
 });
 afterEach(async () => {
   deadlines.onModuleDestroy();
@@ -31,4 +32,34 @@ it('looks again when the log could not be written', async () => {
   deadlines.schedule(await logs.log.summary('s'));
   await until('the budget is spent', isLimited);
   expect(append).toHaveBeenCalledTimes(2);
+});
+
+describe('of a session that is handed over', () => {
+  beforeEach(() =>
+    jest.useFakeTimers({
+      doNotFake: ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'],
+    }),
+  );
+  afterEach(() => jest.useRealTimers());
+
+  it('forgets the deadline', async () => {
+    await logs.session('s', { budgets: { seconds: 60 } });
+    deadlines.schedule(await logs.log.summary('s'));
+    expect(jest.getTimerCount()).toBe(1);
+    await logs.log.handOver('s', 'other');
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('forgets it also while it is about to end the session', async () => {
+    await logs.session('s', { budgets: { seconds: 60 } });
+    deadlines.schedule(await logs.log.summary('s'));
+    const ends = Promise.withResolvers<never>();
+    const append = jest.spyOn(logs.log, 'append').mockReturnValueOnce(ends.promise);
+    jest.runOnlyPendingTimers();
+    expect(append).toHaveBeenCalled();
+    await logs.log.handOver('s', 'other');
+    ends.reject(new AppError('unavailable', 'Another server works on this session: try again.'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(jest.getTimerCount()).toBe(0);
+  });
 });

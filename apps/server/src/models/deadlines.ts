@@ -16,30 +16,40 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
   retry = 10_000;
   readonly #logger = new Logger(Deadlines.name);
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  #unsubscribe: () => void = () => undefined;
+  readonly #unsubscribe: (() => void)[] = [];
 
   constructor(private readonly events: EventLog) {}
 
   onModuleInit(): void {
-    this.#unsubscribe = this.events.subscribeAll((_id, events, summary) => {
-      const matters = events.some(({ action }) => action === 'state' || action === 'change');
-      if (matters) this.schedule(summary);
-    });
+    this.#unsubscribe.push(
+      this.events.subscribeAll((_id, events, summary) => {
+        const matters = events.some(({ action }) => action === 'state' || action === 'change');
+        if (matters) this.schedule(summary);
+      }),
+      // Another server ends it from then on.
+      this.events.onMoved((id) => {
+        if (!this.events.isOwned(id)) this.#cancel(id);
+      }),
+    );
   }
 
   onModuleDestroy(): void {
-    this.#unsubscribe();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     for (const timer of this.#timers.values()) clearTimeout(timer);
   }
 
   /** Ends the session when its time is used up, if it has a limit. */
   schedule({ id, state, budgets, wallTime }: SessionSummary): void {
-    clearTimeout(this.#timers.get(id));
-    this.#timers.delete(id);
+    this.#cancel(id);
     if (isEnded(state) || budgets.seconds === null) return;
     const left = budgets.seconds - wallSeconds(wallTime, Date.now());
     const wait = Math.min(longest, Math.max(0, left * 1000));
     this.#lookIn(id, wait);
+  }
+
+  #cancel(id: string): void {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
   }
 
   #lookIn(id: string, wait: number): void {
@@ -62,8 +72,8 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
 
   #failed(id: string, error: unknown): void {
     const { code, message } = errorFrom(error);
-    // A session that was deleted meanwhile has no deadline.
-    if (code === 'not_found') return;
+    // A session that was deleted or handed over meanwhile has no deadline here.
+    if (code === 'not_found' || !this.#timers.has(id)) return;
     this.#logger.warn(`The time limit of session ${id} could not be checked: ${message}`);
     this.#lookIn(id, this.retry);
   }
