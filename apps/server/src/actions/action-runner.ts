@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type ActionOutput, type SessionAction } from '@belay/protocol';
 import { inTime, untilAborted } from '@belay/rpc';
 import { BlobStore } from '../logs/blob-store.js';
+import { lease } from '../storage/lease.js';
 import type { RunningProgram } from '../programs/program.js';
 import { actionArguments } from './action-arguments.js';
 import { ActionContainers } from './containers/action-containers.js';
@@ -63,7 +64,8 @@ export class ActionRunner {
       return await this.#run(call);
     } finally {
       this.#running -= 1;
-      if (!this.installed.has(name)) void this.installer.removeUnneeded();
+      // The server that leads installs actions: another one does not know what an install is about to need.
+      if (lease.isHeld && !this.installed.has(name)) void this.installer.removeUnneeded();
     }
   }
 
