@@ -4,6 +4,7 @@ import { SessionsStore } from '../logs/sessions.store.js';
 import { ColdChanges } from '../storage/cold-changes.js';
 import { LiveServers, type LiveServer } from '../storage/live-servers.js';
 import { serverId } from '../server-id.js';
+import { joinMachine, runOnMachines } from '../testing/joined-machine.js';
 import { liveServer } from '../testing/live-server.js';
 import { TestServer } from '../testing/server.js';
 import { SessionPlacement, type Placed } from './session-placement.js';
@@ -73,6 +74,10 @@ it.each<
   ['another one has other sandboxes', { servers: [liveServer()] }],
   ['another one is full', { servers: [liveServer({ ...here, sandboxes: 1 })] }],
   ['its client follows it here', { placed: { api: 'mcp' } }],
+  [
+    'no other one knows its client',
+    { placed: { caller: { ...ownerCaller, via: { api: 'cli', address: '::1' }, isLocal: true } } },
+  ],
   ['this server follows its work', { placed: { stays: true } }],
   ['it is of a machine', { settings: { machine: { name: 'big', kind: 'container' } } }],
   ['its user signs in to its agent', { settings: { agent } }],
@@ -80,4 +85,22 @@ it.each<
   others = servers;
   expect(await owner(settings, placed)).toBe(serverId);
   expect(told).toEqual([]);
+});
+
+it('is this one when the others cannot be looked at', async () => {
+  jest
+    .spyOn(server.app.get(SessionsStore), 'ownedByServer')
+    .mockRejectedValueOnce(new Error('Connection terminated unexpectedly'));
+  expect(await owner()).toBe(serverId);
+  await server.reaches(`session-${count}`, 'running');
+});
+
+it('is this one while the machine is full that alone fits', async () => {
+  runOnMachines(server);
+  const labels = { gpu: 'yes' };
+  const { close } = await joinMachine(server, 'gpu', { labels, sandboxes: 1 });
+  await server.session({ labels });
+  expect(await owner({ labels })).toBe(serverId);
+  expect(told).toEqual([]);
+  await close();
 });

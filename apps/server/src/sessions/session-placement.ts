@@ -38,8 +38,10 @@ export class SessionPlacement {
 
   /** Starts a session that was created, here or elsewhere: then this server appends no more to its log. */
   async begin(session: string, { caller, sendsWorkspace, stays }: Placed): Promise<void> {
-    const isBound = stays || !passingOn.has(caller.via?.api);
-    const other = isBound ? undefined : await this.#other(session);
+    const isBound = stays || caller.isLocal || !passingOn.has(caller.via?.api);
+    const other = isBound
+      ? undefined
+      : await this.#other(session).catch(ignoreError('it begins here'));
     if (!other || !(await this.#isHandedOver(session, other)))
       return this.queue.add(session, { sendsWorkspace });
     const looks = ignoreError('it looks for them every half second');

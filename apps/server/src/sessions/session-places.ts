@@ -65,11 +65,15 @@ export class SessionPlaces {
 
   /** Whether the next sandbox is one of the server’s own, as soon as there is capacity. */
   async isAtServer(session: string): Promise<boolean> {
-    const { machine } = await this.log.settings(session);
-    if (machine && !machine.auto) return false;
+    const settings = await this.log.settings(session);
+    if (settings.machine && !settings.machine.auto) return false;
     try {
       const place = await this.next(session);
-      return place === undefined || place.machine === null;
+      if (place) return place.machine === null;
+      // All that fit are full.
+      const own = this.#all(session).filter(({ machine }) => machine === null);
+      choosePlace(own, settings);
+      return true;
     } catch {
       // Its start says why.
       return false;
