@@ -158,6 +158,8 @@ it('takes over the sessions of a server that has ended, and looks at what else i
   server.sandboxes.agents.delete(gone);
   alive.add('other');
   await claims().takeLeft();
+  looks.mockClear();
+  await claims().takeLeft();
   expect(looks).not.toHaveBeenCalled();
   alive.clear();
   jest.mocked(server.log.claimLeft).mockRestore();
@@ -168,6 +170,23 @@ it('takes over the sessions of a server that has ended, and looks at what else i
   await server.reaches(running, 'running');
   // Rights depend on whose sign-in it has.
   expect(server.app.get(RestrictedSessions).userOf('one')).toBe('user');
+});
+
+it('looks at what one has left also after a look that failed, and after the first', async () => {
+  const looks = jest.spyOn(Reconciler.prototype, 'lookAgain').mockResolvedValue();
+  await server.restart();
+  await claims().takeLeft();
+  expect(looks).toHaveBeenCalled();
+  alive.add('other');
+  await claims().takeLeft();
+  looks.mockClear();
+  alive.clear();
+  const claim = jest.spyOn(server.log, 'claimLeft').mockRejectedValue(new Error('It is away.'));
+  await expect(claims().takeLeft()).rejects.toThrow('It is away.');
+  expect(looks).not.toHaveBeenCalled();
+  claim.mockResolvedValue([]);
+  await claims().takeLeft();
+  expect(looks).toHaveBeenCalledTimes(1);
 });
 
 it.each([

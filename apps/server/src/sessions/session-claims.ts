@@ -25,8 +25,8 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
   readonly #logger = new Logger(SessionClaims.name);
   readonly #turns = new Mutex();
   readonly #timers: NodeJS.Timeout[] = [];
-  /** The other servers that were alive at the last look. */
-  #others: ReadonlySet<string> = new Set();
+  /** The other servers that were alive at the last look that succeeded. */
+  #others: ReadonlySet<string> | undefined;
   #leads = false;
   #closing = false;
 
@@ -85,14 +85,16 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
     await this.#turns.runExclusive(async () => {
       if (this.#closing) return;
       const before = this.#others;
-      this.#others = await this.servers.otherIds();
+      const others = await this.servers.otherIds();
       const taken = this.#leads ? await this.log.claimLeft() : [];
       if (taken.length > 0) {
         this.#logger.log(`This server takes over ${taken.length} sessions of one that has ended.`);
         await this.#take(taken);
       }
-      const hasEnded = [...before].some((id) => !this.#others.has(id));
+      // Before the first look, one may have ended that the Reconciler has seen alive.
+      const hasEnded = !before || [...before].some((id) => !others.has(id));
       if (hasEnded) void this.reconciler.lookAgain();
+      this.#others = others;
     });
   }
 
