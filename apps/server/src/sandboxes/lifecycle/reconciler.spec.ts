@@ -165,6 +165,23 @@ it('removes what a server has left that has ended', async () => {
   expect([containers(), volumes()]).toEqual([[], []]);
 });
 
+it('removes files of one that ended while a sandbox was starting, once none does', async () => {
+  await server.stop();
+  servers.join('other');
+  await unnamed('other');
+  const left = volumes();
+  await server.start();
+  server.agent.connects = false;
+  const started = server.startSession('two').catch(() => undefined);
+  await until('its container is there', () => containers().length === 2);
+  servers.end();
+  await server.reconciler.lookAgain();
+  expect(volumes()).toEqual(expect.arrayContaining(left));
+  await server.service.remove('two');
+  await started;
+  await until('they are removed', () => !volumes().some((name) => left.includes(name)));
+});
+
 it('leaves that to the server that leads, where it uses the same engine', async () => {
   await server.stop();
   servers.join('leading', { leads: true });

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { followHost, type ContainerHost, type HostFollower, type Seen } from '@belay/containers';
+import { ignoreError } from '@belay/protocol';
 import { ContainerDials } from '../../containers/container-dials.js';
 import { serverId } from '../../server-id.js';
 import { MachineHosts, type SandboxHost } from '../machines/machine-hosts.js';
@@ -31,6 +32,8 @@ export class Reconciler {
   readonly #ended = new Set<string>();
   #following: { done: Promise<void>; stop: AbortController } | undefined;
   #findings: Findings | undefined;
+  /** Whether files may be left that are looked for once no container is being created. */
+  #hasSkipped = false;
 
   constructor(
     private readonly hosts: MachineHosts,
@@ -41,6 +44,10 @@ export class Reconciler {
     private readonly dials: ContainerDials,
   ) {
     sandboxes.on('removed', ({ id }) => this.#ended.add(id));
+    containers.onIdle(() => {
+      const looks = ignoreError('the next check of the host does it');
+      if (this.#hasSkipped) void this.#removeUnusedFiles(hosts.own).catch(looks);
+    });
   }
 
   /**
@@ -165,8 +172,14 @@ export class Reconciler {
     await this.#reportEnds(on, found, findings);
     const unused = found.filter(({ id }) => !this.#isUsed(on, id));
     if (unused.length > 0) await this.#adoptOrRemove(on, unused, findings);
-    // Removes files of starts that failed in the host; containers being created may still use theirs.
-    if (this.containers.busy === 0 || on.machine !== undefined) await this.#removeFiles(on.host);
+    await this.#removeUnusedFiles(on);
+  }
+
+  /** Removes files of starts that failed in the host; containers being created may still use theirs. */
+  async #removeUnusedFiles({ host, machine }: SandboxHost): Promise<void> {
+    if (machine !== undefined) return this.#removeFiles(host);
+    this.#hasSkipped = this.containers.busy > 0;
+    if (!this.#hasSkipped && !this.#closing.signal.aborted) await this.#removeFiles(host);
   }
 
   async #adoptOrRemove(

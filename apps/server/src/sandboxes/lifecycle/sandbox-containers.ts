@@ -55,6 +55,7 @@ export class SandboxContainers {
   readonly #logger = new Logger(SandboxContainers.name);
   readonly #starts = new Semaphore(parallelStarts);
   #busy = 0;
+  #onIdle: () => void = () => undefined;
   #tools: ReturnType<typeof toolSettings> | undefined;
 
   constructor(
@@ -69,6 +70,11 @@ export class SandboxContainers {
   /** Containers that are being created, or wait for it. */
   get busy(): number {
     return this.#busy;
+  }
+
+  /** Calls the listener each time that none is being created any more. */
+  onIdle(listener: () => void): void {
+    this.#onIdle = listener;
   }
 
   /** See `Machines.ofSession`. */
@@ -89,6 +95,7 @@ export class SandboxContainers {
       await this.#starts.runExclusive(() => this.#launch(sandbox, launch));
     } finally {
       this.#busy--;
+      if (this.#busy === 0) this.#onIdle();
     }
   }
 
