@@ -83,10 +83,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     return Promise.all(owned.map((session) => this.summary(session)));
   }
 
-  /**
-   * Calls the listener with sessions that this server has become the owner of, before it does anything for them; not with
-   * those that it creates.
-   */
+  /** Calls the listener with sessions that this server has taken over, before it does anything for them. */
   onTaken(listener: TakenListener): void {
     this.#onTaken.add(listener);
   }
@@ -254,8 +251,13 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     return this.#shown(await this.#records.get(session));
   }
 
+  /** All sessions, with what can be read of each at one time. */
+  records(): Promise<SessionRecord[]> {
+    return this.#records.all();
+  }
+
   async summaries(): Promise<SessionSummary[]> {
-    return (await this.#records.all()).map((record) => this.#shown(record));
+    return (await this.records()).map((record) => this.#shown(record));
   }
 
   /** The session’s settings at its start, with later changes applied. */

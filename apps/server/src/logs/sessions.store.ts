@@ -67,14 +67,10 @@ export class SessionsStore {
     return row?.owner;
   }
 
-  /** The servers that own sessions, by their session; sessions without an owner are not in it. */
-  async ownersOf(): Promise<Map<string, string>> {
-    const rows = await this.database.kysely
-      .selectFrom('session')
-      .select(['id', 'owner'])
-      .where('owner', 'is not', null)
-      .execute();
-    return new Map(rows.map(({ id, owner }) => [id, owner ?? '']));
+  /** The servers that own sessions, by their session; null for one without an owner. */
+  async ownersOf(): Promise<Map<string, string | null>> {
+    const rows = await this.database.kysely.selectFrom('session').select(['id', 'owner']).execute();
+    return new Map(rows.map(({ id, owner }) => [id, owner]));
   }
 
   /** How many sessions each server owns; those without any are missing. */

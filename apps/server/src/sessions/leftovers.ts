@@ -38,12 +38,11 @@ export class Leftovers implements OnLead, OnModuleDestroy {
     const sessions = async () => (await this.log.summaries()).map(({ id }) => id);
     await this.copies.removeUnused(sessions);
     const used = new Set<string>();
-    for (const { id } of await this.log.summaries()) {
+    for (const { id, settings, damage } of await this.log.records()) {
       // A session that cannot be read may need any of them, so nothing is deleted.
-      if ((await this.log.damage(id)) !== undefined) return;
-      const { workspace } = await this.log.settings(id);
+      if (damage !== undefined) return;
       used.add(`seed-${id}`);
-      if (workspace) used.add(workspace);
+      if (settings.workspace) used.add(settings.workspace);
     }
     await this.workspaces.removeUnused(used, before);
   }

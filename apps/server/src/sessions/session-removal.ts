@@ -51,11 +51,9 @@ export class SessionRemoval {
   }
 
   async #isUsed(workspace: string): Promise<boolean> {
-    for (const { id } of await this.log.summaries()) {
-      // A session that cannot be read may need the blob.
-      if ((await this.log.damage(id)) !== undefined) return true;
-      if ((await this.log.settings(id)).workspace === workspace) return true;
-    }
-    return false;
+    // A session that cannot be read may need the blob.
+    return (await this.log.records()).some(
+      ({ settings, damage }) => damage !== undefined || settings.workspace === workspace,
+    );
   }
 }

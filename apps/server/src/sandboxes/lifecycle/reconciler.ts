@@ -260,7 +260,7 @@ export class Reconciler {
     for (const record of records) {
       const { session, begun } = record;
       if (this.sandboxes.ofSession(session) || !owners.isOurs(session)) valid.push(record);
-      else if (begun && (await this.owners.epoch(session)) !== undefined) valid.push(record);
+      else if (begun && (await owners.exists(session))) valid.push(record);
       else await this.#undo(record);
     }
     return valid;

@@ -14,6 +14,8 @@ export interface OwnersNow {
   isOurs(session: string): boolean;
   /** The other server that owns the session, if that is alive. */
   other(session: string): LiveServer | undefined;
+  /** Whether there is such a session. */
+  exists(session: string): Promise<boolean> | boolean;
   /** Whether another server has this id that is alive. */
   isAlive(server: string | undefined): boolean;
   /** Whether this server removes what others left on its engine that are no longer alive. */
@@ -35,14 +37,16 @@ export class SandboxOwners {
    * server is known, before there is anything of them.
    */
   async look(): Promise<OwnersNow> {
-    if (!this.servers.isShared) return alone;
+    if (!this.servers.isShared)
+      return { ...alone, exists: async (session) => (await this.epoch(session)) !== undefined };
     const owners = await this.store.ownersOf();
     const others = await this.servers.others();
     const alive = new Map(others.map((one) => [one.id, one]));
     const isOwned = (session: string): boolean => this.log.isOwned(session);
     return {
-      isOurs: (session) => isOwned(session) || (lease.isHeld && !owners.has(session)),
+      isOurs: (session) => isOwned(session) || (lease.isHeld && !owners.get(session)),
       other: (session) => (isOwned(session) ? undefined : alive.get(owners.get(session) ?? '')),
+      exists: (session) => owners.has(session),
       isAlive: (server = '') => alive.has(server),
       tidies: this.#tidies(others),
     };
@@ -75,7 +79,7 @@ export class SandboxOwners {
   }
 }
 
-const alone: OwnersNow = {
+const alone: Omit<OwnersNow, 'exists'> = {
   isOurs: () => true,
   other: () => undefined,
   isAlive: () => false,
