@@ -1,4 +1,4 @@
-import { freePort, PostgresCluster } from '@belay/testing';
+import { freePort, PostgresCluster, until } from '@belay/testing';
 import { BelayServer } from './belay-server.js';
 
 /** Servers of one database and one data folder, each a process. The first of them serves. */
@@ -31,8 +31,10 @@ export class SharedServers {
       BELAY_PORT: `${await freePort()}`,
       ...(this.all[0] && { BELAY_DATA: this.all[0].data }),
     });
+    const before = this.all.length > 0 ? await this.#working() : 0;
     await server.start();
     this.all.push(server);
+    await until('it takes sessions', async () => (await this.#working()) > before);
     return server;
   }
 
@@ -51,6 +53,11 @@ export class SharedServers {
   async dispose(): Promise<void> {
     for (const server of this.all.toReversed()) await server.dispose();
     await this.#cluster?.stop();
+  }
+
+  /** How many servers have said how many sandboxes they may have. */
+  async #working(): Promise<number> {
+    return (await this.#query('select id from server where capacity > 0')).length;
   }
 
   async #query(text: string): Promise<Record<string, unknown>[]> {
