@@ -13,7 +13,9 @@ export class SessionOwners implements OnModuleInit {
     private readonly database: Database,
     changes: ColdChanges,
   ) {
-    changes.follow('session_owner', (session) => this.#read(session));
+    changes.follow('session_owner', (session) =>
+      this.#read(session === undefined ? undefined : [session]),
+    );
   }
 
   async onModuleInit(): Promise<void> {
@@ -44,9 +46,14 @@ export class SessionOwners implements OnModuleInit {
     this.of(caller.id).add(session);
   }
 
-  async #read(one?: string): Promise<void> {
+  /** Reads again who began these sessions: another server may just have recorded it. */
+  async readOf(sessions: readonly string[]): Promise<void> {
+    if (sessions.length > 0) await this.#read(sessions);
+  }
+
+  async #read(some?: readonly string[]): Promise<void> {
     const all = this.database.kysely.selectFrom('session_owner').selectAll();
-    const rows = await (one === undefined ? all : all.where('session', '=', one)).execute();
+    const rows = await (some ? all.where('session', 'in', some) : all).execute();
     for (const { session, caller } of rows) this.of(caller).add(session);
   }
 }

@@ -12,7 +12,7 @@ type Prepare = (sessions: readonly SessionRecord[]) => Promise<void>;
  */
 export class OwnerClaims {
   readonly #turns = new Mutex();
-  #prepare: Prepare = () => Promise.resolve();
+  readonly #preparations: Prepare[] = [];
 
   constructor(
     private readonly rows: OwnerRows,
@@ -20,9 +20,9 @@ export class OwnerClaims {
     private readonly own: (records: readonly SessionRecord[]) => SessionSummary[],
   ) {}
 
-  /** From now on, `prepare` is called with what was taken, before anybody can use it here. */
+  /** From now on, `prepare` is called with what was taken, before anybody can use it here. If it rejects, it is called again. */
   prepareBy(prepare: Prepare): void {
-    this.#prepare = prepare;
+    this.#preparations.push(prepare);
   }
 
   /** Takes the sessions whose servers have ended. */
@@ -43,7 +43,7 @@ export class OwnerClaims {
   }
 
   async #taken(records: readonly SessionRecord[]): Promise<SessionSummary[]> {
-    await this.#prepare(records);
+    for (const prepare of this.#preparations) await prepare(records);
     return this.own(records);
   }
 }

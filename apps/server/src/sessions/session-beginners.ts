@@ -19,6 +19,7 @@ export class SessionBeginners implements OnLead {
   ) {
     // Others have created them.
     log.onTaken((taken) => this.#restrict(taken));
+    log.claims.prepareBy((taken) => owners.readOf(taken.map(({ id }) => id)));
   }
 
   /** Before any request is answered. */

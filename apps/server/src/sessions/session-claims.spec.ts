@@ -1,6 +1,7 @@
 import { sessionSettings, type NewEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { RestrictedSessions } from '../access/restricted-sessions.js';
+import { SessionOwners } from '../access/session-owners.js';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { Database } from '../storage/database.js';
 import { LiveServers, type LiveServer } from '../storage/live-servers.js';
@@ -59,6 +60,15 @@ it('starts a session that is handed over to it, at once when it is told', async 
   expect(server.log.isOwned('one')).toBe(true);
   await server.reaches('one', 'running');
   expect(server.sandboxes.starts.map(({ session }) => session)).toEqual(['one']);
+});
+
+it('knows who may see one as soon as it is of this server', async () => {
+  await created('one');
+  const row = { session: 'one', caller: 'token:a' };
+  await server.app.get(Database).kysely.insertInto('session_owner').values(row).execute();
+  await isGivenTo('one', serverId);
+  await claims().takeHanded();
+  expect(server.app.get(SessionOwners).of('token:a').has('one')).toBe(true);
 });
 
 it('notices by itself what is handed over to it', async () => {
