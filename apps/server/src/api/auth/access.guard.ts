@@ -82,7 +82,7 @@ export class AccessGuard implements CanActivate {
 }
 
 /** Another server tells it with the caller; ChatGPT is recognized by the route, the dashboard by its login, and the command line by its own header. */
-function apiOf(
+export function apiOf(
   { headers, socket }: Request,
   route: Route | undefined,
   caller: Caller | undefined,

@@ -1,19 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
+import { allRoutes, AppError, errorFrom, routeName } from '@belay/protocol';
 import type { NextFunction, Request, Response } from 'express';
-import { noSuchSession, sees } from '../../access/caller.js';
+import { AuditLog } from '../../access/audit-log.js';
+import { noSuchSession, sees, type Caller } from '../../access/caller.js';
 import { introducedCaller, isPassedOn } from '../../peers/introduced-caller.js';
 import { PeerWatch } from '../../peers/peer-watch.js';
 import { SessionServers } from '../../peers/session-servers.js';
 import { refuseOnSocket } from '../../refuse-on-socket.js';
 import type { LiveServer } from '../../storage/live-servers.js';
+import { apiOf } from '../auth/access.guard.js';
 import { Identity } from '../auth/identity.js';
 import { peerCommandsPath } from '../commands/commands-elsewhere.js';
 import { PreviewAddress } from '../preview/preview-address.js';
 import { PreviewServer } from '../preview/preview-server.js';
 import { sentError } from '../problem.js';
+import { routesAt } from '../routes-at.js';
 import { knownCaller } from './known-caller.js';
 import { passRequest, passUpgrade } from './pass-request.js';
 
@@ -34,6 +37,7 @@ export class SessionRelay {
     private readonly servers: SessionServers,
     private readonly watch: PeerWatch,
     private readonly identity: Identity,
+    private readonly audit: AuditLog,
     private readonly addresses: PreviewAddress,
     private readonly previews: PreviewServer,
   ) {}
@@ -53,8 +57,11 @@ export class SessionRelay {
     const caller = this.identity.caller(request);
     // Strangers are refused here. Neither they nor those who do not see the session learn whether it exists.
     if (!caller) return next();
-    const fail = (error: unknown): void =>
-      next(sees(caller, session) ? error : noSuchSession(session));
+    const fail = (error: unknown): void => {
+      const told = sees(caller, session) ? error : noSuchSession(session);
+      this.#recordFailure(request, { caller, session, outcome: errorFrom(told).code });
+      next(told);
+    };
     this.#pass(session, request, { response, next, fail });
   }
 
@@ -88,6 +95,18 @@ export class SessionRelay {
       next();
     };
     work().catch(refuse);
+  }
+
+  /** Of a request that has not reached its session’s server, which has the entries of all others. */
+  #recordFailure(
+    request: Request,
+    what: { caller: Caller; session: string; outcome: string },
+  ): void {
+    const { path, method, socket } = request;
+    const route = routesAt(path, allRoutes).find((one) => one.method === method);
+    if (!route || route.unaudited) return;
+    const api = apiOf(request, route, what.caller);
+    this.audit.record({ ...what, action: routeName(route), api, address: socket.remoteAddress });
   }
 
   #pass(session: string, request: Request, { response, next, fail }: Passing): void {
