@@ -34,7 +34,9 @@ export class SharedServers {
     const before = this.all.length > 0 ? await this.#working() : 0;
     await server.start();
     this.all.push(server);
-    await until('it takes sessions', async () => (await this.#working()) > before);
+    await until('it takes sessions', async () => (await this.#working()) > before, {
+      state: () => server.log,
+    });
     return server;
   }
 

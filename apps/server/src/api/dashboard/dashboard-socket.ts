@@ -13,15 +13,18 @@ export interface SocketData {
   follower: DashboardFollower;
 }
 
-/** Packets that may wait in the server’s memory for one viewer. */
-const maxQueued = 16;
+/** What may wait in the server’s memory for one viewer. */
+const maxQueued = { packets: 16, characters: 1_000_000 };
 
 /**
  * Whether the viewer’s connection is full. Further data is then read from the log once the connection has drained, so
  * a stalled viewer costs the server only a few packets.
  */
 export function isCongested(socket: DashboardSocket): boolean {
-  return queued(socket).length > maxQueued;
+  const queue = queued(socket);
+  if (queue.length > maxQueued.packets) return true;
+  const size = queue.reduce((sum, { data }) => sum + (data?.length ?? 0), 0);
+  return size > maxQueued.characters;
 }
 
 /** One dashboard that follows sessions. */
@@ -91,5 +94,9 @@ export function hangUp(socket: DashboardSocket): void {
   socket.conn.close();
 }
 
-const queued = (socket: DashboardSocket): readonly unknown[] =>
-  (socket.conn as unknown as { writeBuffer: readonly unknown[] }).writeBuffer;
+interface QueuedPacket {
+  data?: string | Uint8Array;
+}
+
+const queued = (socket: DashboardSocket): readonly QueuedPacket[] =>
+  (socket.conn as unknown as { writeBuffer: readonly QueuedPacket[] }).writeBuffer;

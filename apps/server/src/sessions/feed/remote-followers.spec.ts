@@ -11,6 +11,7 @@ import { liveServer } from '../../testing/live-server.js';
 import { TestServer } from '../../testing/server.js';
 import type { SessionRemoval } from '../session-removal.js';
 import { EventFeed } from './event-feed.js';
+import { terminalBehind, terminalWindow } from './feed-limits.js';
 import type { FeedNotices, Follower, FollowedBytes } from './follower.js';
 import { openSocket, PeerSockets, type PeerSocket } from './peer-sockets.js';
 import { RemoteFollowers } from './remote-followers.js';
@@ -151,12 +152,15 @@ describe('followers of sessions that another server has', () => {
         place = place ? undefined : other;
         owner.log.elsewhere.moved(id);
       }
+      // Whoever is too far behind would be skipped forward.
+      if (size - client.size > terminalBehind / 2)
+        await until('it has most of it', () => size - client.size < terminalWindow);
     }
     await until('all events', has(client));
     await until('all bytes', () => client.size === size);
     expect(client.seqs).toEqual(upTo(await owner.log.lastSeq(id)));
-    expect(client.digest).toBe(sent.digest('hex'));
     expect(client.ends).toEqual([]);
+    expect(client.digest).toBe(sent.digest('hex'));
   });
 
   it('are moved with their session when it is handed over while they follow it', async () => {
@@ -242,7 +246,7 @@ describe('followers of sessions that another server has', () => {
       await owner.log.append(id, [newEvent('agent', 'plan', { args, message: '' })]);
     await until('the other has all', has(fine));
     const { arrayBuffers, heapUsed } = memoryInUse();
-    expect(arrayBuffers + heapUsed - before.arrayBuffers - before.heapUsed).toBeLessThan(40e6);
+    expect(arrayBuffers + heapUsed - before.arrayBuffers - before.heapUsed).toBeLessThan(20e6);
     stalled.drain();
     await until('all events', has(stalled));
     expect(stalled.seqs).toEqual(upTo(await owner.log.lastSeq(id)));
