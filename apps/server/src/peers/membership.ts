@@ -31,6 +31,7 @@ export class Membership {
   #until = 0;
   #beating: Promise<void> | undefined;
   #watching: NodeJS.Timeout | undefined;
+  #works = false;
 
   constructor(
     private readonly rows: ServerRows,
@@ -52,6 +53,14 @@ export class Membership {
     if (this.rows.isAlone || this.#holder?.address === null)
       throw new AppError('conflict', otherServer);
     await this.#turn.promise;
+  }
+
+  /**
+   * From now on, this server may not go on without beats. While it started, it had nothing to lose but the lease, and on a
+   * busy machine a start may keep it from its beats for long.
+   */
+  work(): void {
+    this.#works = true;
   }
 
   /** The server that has the lease, as of the last beat. */
@@ -103,7 +112,7 @@ export class Membership {
     this.#until = sent + suspendMs;
     lease.renew(this.#until);
     this.#watching ??= setInterval(() => {
-      if (performance.now() > this.#until)
+      if (this.#works && performance.now() > this.#until)
         this.listener.suspended(`Its database did not respond for ${suspendMs / 1000} s.`);
     }, beatMs / 2);
   }

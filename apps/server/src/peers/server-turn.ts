@@ -83,6 +83,7 @@ export class ServerTurn {
    */
   work(http: Server): void {
     this.#endsItself = false;
+    this.#membership.work();
     this.port?.work(http);
   }
 
