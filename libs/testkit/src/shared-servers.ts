@@ -35,6 +35,7 @@ export class SharedServers {
     await server.start();
     this.all.push(server);
     await until('it takes sessions', async () => (await this.#working()) > before, {
+      timeoutMs: 240_000,
       state: () => server.log,
     });
     return server;
