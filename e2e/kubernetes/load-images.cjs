@@ -11,7 +11,7 @@ const serverTests = 'e2e/kubernetes/docs.container.ts';
  * Gives the cluster the images of these tests. Builds the server’s image, which takes minutes, if its tests are chosen.
  */
 module.exports = async ({ testPathPatterns: { patterns } }) => {
-  const { loadImages } = await import('../../tools/cluster-images.mjs');
+  const { loadImages } = await import('../../tools/load-images.mjs');
   const names = ['BELAY_TEST_IMAGE', 'BELAY_TEST_DEBIAN', 'BELAY_RUNTIME_IMAGE'];
   const images = names.map((name) => process.env[name]);
   if (patterns.length === 0 || patterns.some((one) => new RegExp(one, 'i').test(serverTests))) {

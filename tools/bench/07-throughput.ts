@@ -23,12 +23,12 @@ export async function measure(): Promise<Row[]> {
     const run: Run = (command) =>
       server.client.sessions.call(session.id, 'terminal.run', { command, wait: 120 });
     await run(make);
-    const rounds: (Seen & { floor: number })[] = [];
+    const rounds: (Watched & { floor: number })[] = [];
     for (let round = 0; round < 3; round++) {
       const seen = await watched(server, session.id, run);
       rounds.push({ ...seen, floor: await ptyAlone() });
     }
-    const middle = (what: keyof Seen | 'floor') => median(rounds.map((round) => round[what]));
+    const middle = (what: keyof Watched | 'floor') => median(rounds.map((round) => round[what]));
     const floor = middle('floor');
     const speed = { unit: 'MB/s', target: floor * 0.6, floor, atLeast: true };
     return [
@@ -52,7 +52,7 @@ export async function measure(): Promise<Row[]> {
 /** Runs a command in the session’s terminal; resolves to the offsets of its output. */
 export type Run = (command: string) => Promise<{ from: number; to: number }>;
 
-export interface Seen {
+export interface Watched {
   lost: number;
   /** Megabytes per second. */
   speed: number;
@@ -69,7 +69,7 @@ const screen = Buffer.alloc((size / (columns + 1)) * (columns + 2) + 64 * 1024);
  * What a viewer has once a command has run: the live bytes, and from the log those that were
  * skipped.
  */
-export async function watched(server: BelayServer, id: string, run: Run): Promise<Seen> {
+export async function watched(server: BelayServer, id: string, run: Run): Promise<Watched> {
   screen.fill(0);
   const { to: begin } = await run(':');
   const gaps: { from: number; to: number }[] = [];

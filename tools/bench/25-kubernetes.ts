@@ -11,7 +11,7 @@ import { make, watched, type Run } from './07-throughput.ts';
 import { idleSession, warm } from './platform.ts';
 import { median, percentile, timed } from './statistics.ts';
 import { typist } from './typist.ts';
-import { loadImages } from '../cluster-images.mjs';
+import { loadImages } from '../load-images.mjs';
 import { partCluster } from '../part-cluster.mjs';
 import type { Row } from '../bench-table.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { metricsOnFreePort, type BelayServer } from '@belay/testkit';
 import { warm, withServer } from './platform.ts';
-import { sendReply } from './played-model.ts';
+import { sendPlayedReply } from './played-model.ts';
 import { median, percentile } from './statistics.ts';
 import type { Row } from '../bench-table.ts';
 
@@ -89,7 +89,7 @@ async function openAskedModel() {
     if (request.method === 'GET') return void response.end();
     onAsked();
     request.resume();
-    sendReply(response, 0, { text: 'Done.' });
+    sendPlayedReply(response, 0, { text: 'Done.' });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {

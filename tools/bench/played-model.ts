@@ -38,7 +38,7 @@ export async function openPlayedModel({ count, replyAt, stepped }: PlayedModelOp
       const step = samples.length;
       if (step === count) resolve(samples);
       await stepped?.(step);
-      sendReply(response, step, replyAt(step));
+      sendPlayedReply(response, step, replyAt(step));
       response.once('finish', () => (replied = performance.now()));
     };
     request.on('end', () => {
@@ -61,7 +61,7 @@ export async function openPlayedModel({ count, replyAt, stepped }: PlayedModelOp
 }
 
 /** Streams a reply, as an OpenAI-compatible API does. */
-export function sendReply(
+export function sendPlayedReply(
   response: ServerResponse,
   step: number,
   { text, call }: PlayedReply,

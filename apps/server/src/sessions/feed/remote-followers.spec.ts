@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { newEvent, type AppError } from '@belay/protocol';
-import { memoryInUse, until } from '@belay/testing';
+import { memoryInUse, pause, until } from '@belay/testing';
 import { ownerCaller } from '../../access/caller.js';
 import { EventLog } from '../../logs/event-log.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
@@ -210,7 +210,7 @@ describe('followers of sessions that another server has', () => {
     let wait = 20;
     const servers = {
       other: async () => {
-        await new Promise((done) => setTimeout(done, (wait = Math.max(0, wait - 10))));
+        await pause((wait = Math.max(0, wait - 10)), 'to answer the first question last');
         return other;
       },
     } as unknown as SessionServers;
