@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -23,6 +23,8 @@ describe('objects in a bucket', () => {
     const found = await objects.open(key);
     return found && String(await buffer(found.content));
   };
+
+  afterEach(() => rmSync(join(folder, 'spool'), { recursive: true, force: true }));
 
   objectStoreCases(open);
 
