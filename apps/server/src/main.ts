@@ -47,6 +47,7 @@ async function main(): Promise<void> {
     forceCloseConnections: true,
   });
   setUpHttp(app);
+  if (turn) app.get(Lead).beforeWork(() => turn.beforeWork());
   await app.init();
   turn?.work(app.getHttpServer());
   endOnSignal(app, async () => {

@@ -42,6 +42,10 @@ async function started(): Promise<Lead> {
     imports: [AboveModule],
     providers: [Lead, { provide: ColdChanges, useValue: changes }],
   }).compile();
+  module.get(Lead).beforeWork(async () => {
+    await Promise.resolve();
+    done.push('the beat');
+  });
   await module.init();
   return module.get(Lead);
 }
@@ -50,16 +54,16 @@ afterEach(() => lease.hold());
 
 it('does the work of the only server when that starts, what is imported first', async () => {
   await started();
-  expect(done).toEqual(['the start', ...lead]);
+  expect(done).toEqual(['the start', 'the beat', ...lead]);
 });
 
 it('does it once, when the server that stood by leads, with all that others have changed', async () => {
   lease.standBy();
   const server = await started();
-  expect(done).toEqual(['the start', 'what each does']);
+  expect(done).toEqual(['the start', 'the beat', 'what each does']);
   expect(() => lease.assertHeld()).toThrow('Another server');
   lease.hold();
   await Promise.all([server.begin(), server.begin()]);
   const rest = ['what others rely on, after work', 'what is below', 'what is above'];
-  expect(done.slice(2)).toEqual(['the changes of others', ...rest]);
+  expect(done.slice(3)).toEqual(['the changes of others', ...rest]);
 });

@@ -7,6 +7,7 @@ import type { BeforeLead, OnLead, OnWork } from '../storage/on-lead.js';
 /** The work of each server for its own sessions, and of the one that leads: the only one, or one of several of a database. */
 @Injectable()
 export class Lead implements OnApplicationBootstrap {
+  #beforeWork: () => Promise<void> = () => Promise.resolve();
   #stoodBy = false;
   #works: Promise<void> | undefined;
   #begun: Promise<void> | undefined;
@@ -16,8 +17,14 @@ export class Lead implements OnApplicationBootstrap {
     private readonly changes: ColdChanges,
   ) {}
 
+  /** From now on, nothing of this server’s work begins before this has resolved. */
+  beforeWork(before: () => Promise<void>): void {
+    this.#beforeWork = before;
+  }
+
   /** A server that does not lead yet works for the sessions that it is given. */
   async onApplicationBootstrap(): Promise<void> {
+    await this.#beforeWork();
     if (lease.isHeld) return this.begin();
     this.#stoodBy = true;
     await this.#work();

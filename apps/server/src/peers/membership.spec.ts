@@ -101,7 +101,13 @@ describe('of the servers of one database', () => {
     await until('it has missed its beats', () => !works());
     // It may still be starting, on a busy machine.
     expect(second.suspended).toEqual([]);
-    second.membership.work();
+    const work = second.membership.work();
+    await logs.database.kysely.schema.alterTable('away').renameTo('server').execute();
+    // A server that others take for ended does not begin to work.
+    await work;
+    expect(works()).toBe(true);
+    expect(second.suspended).toEqual([]);
+    await logs.database.kysely.schema.alterTable('server').renameTo('away').execute();
     await until('it notices', () => second.suspended.length > 0);
     expect(second.suspended[0]).toMatch(/^Its database did not respond/);
     expect(works()).toBe(false);

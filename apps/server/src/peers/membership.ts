@@ -26,6 +26,8 @@ export interface MembershipListener {
 export class Membership {
   readonly #closing = new AbortController();
   readonly #turn = Promise.withResolvers<void>();
+  /** Resolves with the time at which the next beat was sent that is stored. */
+  #nextBeat = Promise.withResolvers<number>();
   #holder: LeaseHolder | undefined;
   #isHeld = false;
   #until = 0;
@@ -56,10 +58,13 @@ export class Membership {
   }
 
   /**
-   * From now on, this server may not go on without beats. While it started, it had nothing to lose but the lease, and on a
-   * busy machine a start may keep it from its beats for long.
+   * Resolves once a beat of now is stored; from then on, this server may not go on without beats. While it started, it had
+   * nothing to lose but the lease, and on a busy machine a start may keep it from its beats for so long that it counts as
+   * ended.
    */
-  work(): void {
+  async work(): Promise<void> {
+    const asked = performance.now();
+    while ((await this.#nextBeat.promise) < asked);
     this.#works = true;
   }
 
@@ -96,6 +101,8 @@ export class Membership {
     const before = this.#holder;
     this.#holder = holder;
     if (before?.id !== holder?.id) this.listener.moved(holder);
+    this.#nextBeat.resolve(sent);
+    this.#nextBeat = Promise.withResolvers();
   }
 
   #hold(sent: number): void {

@@ -78,12 +78,19 @@ export class ServerTurn {
   }
 
   /**
+   * Resolves when the other servers know that this one is alive, and it knows who leads: from then on, it may have sessions
+   * and containers, and begins anew when its beats are not stored.
+   */
+  beforeWork(): Promise<void> {
+    return this.#membership.work();
+  }
+
+  /**
    * This server works on the sessions that are handed over to it, also before it is its turn to lead. From now on, whoever
    * ends it calls `end`.
    */
   work(http: Server): void {
     this.#endsItself = false;
-    this.#membership.work();
     this.port?.work(http);
   }
 
