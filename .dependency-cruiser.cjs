@@ -114,6 +114,8 @@ module.exports = {
         's3-config.ts',
         'variables.ts',
         'data-lock.ts',
+        'end-by-signal.ts',
+        'end-signals.ts',
         'is-web-socket.ts',
         'keep-connections.ts',
         'owner-labels.ts',

@@ -9,7 +9,7 @@ import { ApprovalService } from './approvals/approval.service.js';
 import { askAtTerminal } from './approvals/ask-at-terminal.js';
 import { Config } from './config.js';
 import { lockData } from './data-lock.js';
-import { endBySignal } from './end-by-signal.js';
+import { endSignals } from './end-signals.js';
 import { Identity } from './api/auth/identity.js';
 import { Logins } from './api/auth/logins.js';
 import { OwnTokens } from './api/auth/own-tokens.js';
@@ -21,13 +21,12 @@ import { EventLog } from './logs/event-log.js';
 import { Lead } from './peers/lead.js';
 import { ServerTurn } from './peers/server-turn.js';
 
-/** How long open requests may continue after a signal. */
-const closeMs = 5_000;
-
 /** The printed link is often opened much later than it was printed. */
 const firstCodeMs = 12 * 3600_000;
 
 main().catch((error: unknown) => {
+  // What was closed under it has failed.
+  if (endSignals.received) return;
   process.stderr.write(`${sentenceOf(error)}\n`);
   process.exit(1);
 });
@@ -50,7 +49,9 @@ async function main(): Promise<void> {
   if (turn) app.get(Lead).beforeWork(() => turn.beforeWork());
   await app.init();
   turn?.work(app.getHttpServer());
-  endOnSignal(app, async () => {
+  // Sandboxes keep running without the server; its next start adopts them.
+  endSignals.closeBy(async () => {
+    await app.close().catch(ignoreError('what is left ends with the process'));
     await turn?.end();
     unlock();
   });
@@ -89,23 +90,6 @@ async function checkPort({ host, port }: Config): Promise<void> {
   } finally {
     probe.close();
   }
-}
-
-/** Sandboxes keep running without the server; its next start adopts them. */
-function endOnSignal(app: NestExpressApplication, onClosed: () => Promise<void>): void {
-  let ending = false;
-  const end = (signal: NodeJS.Signals): void => {
-    if (ending) endBySignal(signal);
-    ending = true;
-    setTimeout(() => endBySignal(signal), closeMs).unref();
-    void close().finally(() => endBySignal(signal));
-  };
-  const close = async (): Promise<void> => {
-    await app.close().catch(ignoreError('what is left ends with the process'));
-    await onClosed();
-  };
-  process.on('SIGINT', end);
-  process.on('SIGTERM', end);
 }
 
 function addressOf(app: NestExpressApplication, { host }: Config): string {

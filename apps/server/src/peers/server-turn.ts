@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { AppError } from '@belay/protocol';
 import type { Config } from '../config.js';
 import { endBySignal } from '../end-by-signal.js';
+import { endSignals } from '../end-signals.js';
 import type { ServerLogger } from '../server-logger.js';
 import { Database } from '../storage/database.js';
 import { lease } from '../storage/lease.js';
@@ -19,9 +20,6 @@ import { dataFolderName, sharedFiles } from './shared-files.js';
 export class ServerTurn {
   readonly #relay: ConnectionRelay;
   readonly #membership: Membership;
-  /** The signal by which this process was told to end. */
-  #ending: NodeJS.Signals | undefined;
-  #endsItself = true;
 
   private constructor(
     private readonly config: Config,
@@ -35,11 +33,7 @@ export class ServerTurn {
       suspended: (reason) => this.#beginAnew(reason),
     });
     this.#relay = new ConnectionRelay(() => this.#membership.holder);
-    const end = (signal: NodeJS.Signals): void => {
-      this.#ending = signal;
-      if (this.#endsItself) void this.end().finally(() => endBySignal(signal));
-    };
-    process.once('SIGTERM', end).once('SIGINT', end);
+    endSignals.closeBy(() => this.end());
   }
 
   /**
@@ -85,12 +79,8 @@ export class ServerTurn {
     return this.#membership.work();
   }
 
-  /**
-   * This server works on the sessions that are handed over to it, also before it is its turn to lead. From now on, whoever
-   * ends it calls `end`.
-   */
+  /** This server works on the sessions that are handed over to it, also before it is its turn to lead. */
   work(http: Server): void {
-    this.#endsItself = false;
     this.port?.work(http);
   }
 
@@ -130,7 +120,8 @@ export class ServerTurn {
   #beginAnew(reason: string): void {
     // Once the signals were handled that came while it was stopped: a new program would not know of them.
     setImmediate(() => {
-      if (this.#ending) return endBySignal(this.#ending);
+      if (endSignals.received) return endBySignal(endSignals.received);
+      endSignals.leave();
       this.logger.error(`This server stops what it does and begins anew. ${reason}`);
       const { execPath, execArgv, argv } = process;
       process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)]);

@@ -1,8 +1,8 @@
 /** Implemented by providers that need something running for the sessions of this server, whether or not it leads. */
 export interface OnWork {
   /**
-   * Called once on each server of a database, before it has sessions and once others know it; on one that leads from its start between `beforeLead`
-   * and `onLead`.
+   * Called once on each server of a database, before it has sessions and once others know it; on one that leads from its
+   * start between `beforeLead` and `onLead`.
    */
   onWork(): Promise<void> | void;
 }
