@@ -11,7 +11,7 @@ export class SessionOwners implements OnModuleInit {
 
   constructor(
     private readonly database: Database,
-    changes: ColdChanges,
+    private readonly changes: ColdChanges,
   ) {
     changes.follow('session_owner', (session) =>
       this.#read(session === undefined ? undefined : [session]),
@@ -20,7 +20,7 @@ export class SessionOwners implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     await this.database.migrated();
-    await this.#read();
+    if (!this.changes.hasRead) await this.#read();
   }
 
   /** A caller’s sessions; the set is updated later. */

@@ -67,7 +67,7 @@ export class TokensStore implements OnModuleInit {
     private readonly owners: SessionOwners,
     private readonly ends: CallerEnds,
     private readonly users: UsersStore,
-    changes: ColdChanges,
+    private readonly changes: ColdChanges,
   ) {
     this.#table = new TokenTable(database);
     ends.onLoss(
@@ -79,7 +79,7 @@ export class TokensStore implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     await this.database.migrated();
-    for (const row of await this.#table.read()) this.#rows.add(row);
+    if (!this.changes.hasRead) await this.#read();
   }
 
   /** Newest first. */

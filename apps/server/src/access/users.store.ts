@@ -40,14 +40,14 @@ export class UsersStore implements OnModuleInit {
   constructor(
     private readonly database: Database,
     private readonly ends: CallerEnds,
-    changes: ColdChanges,
+    private readonly changes: ColdChanges,
   ) {
     changes.follow('account', (id) => this.#read(id));
   }
 
   async onModuleInit(): Promise<void> {
     await this.database.migrated();
-    await this.#read();
+    if (!this.changes.hasRead) await this.#read();
   }
 
   /** Whether any user can log in with a password. */

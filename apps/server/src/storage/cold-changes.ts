@@ -34,6 +34,9 @@ export class ColdChanges implements OnModuleInit, BeforeApplicationShutdown {
   #listener: PostgresListener | undefined;
   #lost: number | undefined;
   #hasMissed = false;
+  #hasRead = false;
+  /** The changes that are to be read: one that comes before is read with it. */
+  readonly #waiting = new Set<string>();
   /** One change after another. */
   #work: Promise<void> = Promise.resolve();
   #retry: NodeJS.Timeout | undefined;
@@ -63,11 +66,17 @@ export class ColdChanges implements OnModuleInit, BeforeApplicationShutdown {
     );
   }
 
+  /** Whether every listener has read all rows by now, and need not read them at its start. */
+  get hasRead(): boolean {
+    return this.#hasRead;
+  }
+
   /** Reads all rows anew. */
   readAll(): Promise<void> {
     return this.#queue(async () => {
       this.#hasMissed = false;
       for (const listener of [...this.#listeners.values()].flat()) await listener(undefined);
+      this.#hasRead = true;
     });
   }
 
@@ -103,6 +112,10 @@ export class ColdChanges implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   #tell(table: string, key: string): void {
+    const change = `${table}:${key}`;
+    if (this.#waiting.has(change)) return;
+    this.#waiting.add(change);
+    void this.#queue(async () => void this.#waiting.delete(change));
     for (const listener of this.#listeners.get(table) ?? [])
       void this.#queue(async () => {
         if (this.#hasMissed || this.#isClosed) return;

@@ -14,6 +14,18 @@ export class DocumentRows {
     private readonly key: DocumentKey,
   ) {}
 
+  /** The versions of all documents, by their names. */
+  async versions(): Promise<ReadonlyMap<string, number>> {
+    const rows = this.database.kysely.selectFrom('document').select(['name', 'version']);
+    return new Map((await rows.execute()).map(({ name, version }) => [name, version]));
+  }
+
+  /** The version of a document; 0 if there is none. */
+  async version(name: string): Promise<number> {
+    const rows = this.database.kysely.selectFrom('document').select('version');
+    return (await rows.where('name', '=', name).executeTakeFirst())?.version ?? 0;
+  }
+
   async read(name: string): Promise<StoredDocument> {
     const row = await this.database.kysely
       .selectFrom('document')

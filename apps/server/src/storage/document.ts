@@ -50,11 +50,13 @@ export class Document<T extends z.ZodType> {
     });
   }
 
-  /** Reads what another server may have changed. */
-  refresh(): Promise<void> {
-    return this.#changes.runExclusive(async () => {
-      const stored = await this.rows.read(this.type.name);
-      if (stored.version !== this.#version) this.#set(stored);
+  /** Reads what another server may have changed, unless this `version` is known. */
+  async refresh(version?: number): Promise<void> {
+    if (version !== undefined && version === this.#version) return;
+    await this.#changes.runExclusive(async () => {
+      const { name } = this.type;
+      // This server’s own changes are told to it as well.
+      if ((await this.rows.version(name)) !== this.#version) this.#set(await this.rows.read(name));
     });
   }
 

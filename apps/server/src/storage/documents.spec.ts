@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Config } from '../config.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
+import { DocumentRows } from './document-rows.js';
 import { Documents } from './documents.js';
 
 const names = z.array(z.string());
@@ -47,6 +48,22 @@ onEveryDatabase('a document', (databases) => {
     await one?.change(() => []);
     await other?.change((all) => [...all, `after ${all.length}`]);
     expect(other?.value).toEqual(['after 0']);
+  });
+
+  it('is read again only when another server has changed it', async () => {
+    const documents = await start();
+    const document = documents.open('names', names, []);
+    const read = jest.spyOn(DocumentRows.prototype, 'read');
+    await document.change(() => ['a']);
+    await documents.refresh('names');
+    await documents.refresh();
+    expect(read).not.toHaveBeenCalled();
+    await (await start()).open('names', names, []).change(() => ['b']);
+    await documents.refresh();
+    await documents.refresh('names');
+    expect(read).toHaveBeenCalledTimes(1);
+    expect(document.value).toEqual(['b']);
+    read.mockRestore();
   });
 
   it('is unreadable in the database, whose key is a file of the server’s user', async () => {

@@ -29,7 +29,7 @@ export class Documents implements OnModuleInit {
   readonly key: DocumentKey;
   readonly #rows: DocumentRows;
   readonly #files: DocumentFile[] = [];
-  readonly #opened = new Map<string, () => Promise<void>>();
+  readonly #opened = new Map<string, Pick<Document<z.ZodType>, 'refresh'>>();
 
   private constructor(
     private readonly config: Config,
@@ -54,14 +54,15 @@ export class Documents implements OnModuleInit {
    */
   open<T extends z.ZodType>(name: string, schema: T, empty: z.output<T>): Document<T> {
     const document = this.#open({ name, schema, empty });
-    this.#opened.set(name, () => document.refresh());
+    this.#opened.set(name, document);
     return document;
   }
 
   /** Reads the document of this name, or all, which another server may have changed. */
   async refresh(name?: string): Promise<void> {
-    const opened = name === undefined ? this.#opened.values() : [this.#opened.get(name)];
-    for (const refresh of opened) await refresh?.();
+    if (name !== undefined) return this.#opened.get(name)?.refresh();
+    const versions = await this.#rows.versions();
+    for (const [one, document] of this.#opened) await document.refresh(versions.get(one) ?? 0);
   }
 
   /** The JSON of all documents as they are stored now, also of those that this server has not opened. */
