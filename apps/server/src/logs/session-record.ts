@@ -65,6 +65,37 @@ export function sessionRecord(row: Selectable<SessionTable>): SessionRecord {
   return { ...known, settings: standIn, summary: damagedSummary(row, standIn, damage), damage };
 }
 
+/** The columns that show whether a row has changed: settings and summary follow from the events, which `head` digests. */
+export const sessionMarks = [
+  'id',
+  'epoch',
+  'owner',
+  'term',
+  'term_seq',
+  'last_seq',
+  'agent_n',
+  'head',
+  'chained_from',
+] as const;
+
+/** Whether a row is still as the record was read from it. A damaged one may have been repaired. */
+export function isAsStored(
+  record: SessionRecord | undefined,
+  row: Pick<Selectable<SessionTable>, (typeof sessionMarks)[number]>,
+): boolean {
+  if (!record || record.damage !== undefined) return false;
+  return (
+    record.epoch === row.epoch &&
+    record.owner === row.owner &&
+    record.term === row.term &&
+    record.termSeq === row.term_seq &&
+    record.lastSeq === row.last_seq &&
+    record.agentN === row.agent_n &&
+    record.head === row.head &&
+    record.chainedFrom === row.chained_from
+  );
+}
+
 export const columnsOf = (record: SessionRecord) => ({
   epoch: record.epoch,
   owner: record.owner,

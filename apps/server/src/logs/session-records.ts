@@ -2,16 +2,22 @@ import { Logger } from '@nestjs/common';
 import { noSuchSession } from '../access/caller.js';
 import type { SessionRecord } from './session-record.js';
 import type { SessionsStore } from './sessions.store.js';
+import { SharedReading } from '../storage/shared-reading.js';
 
 /**
  * A cache of session records, each read once: of all sessions, or where several servers work, of those that this one owns.
- * A damaged one is reported to the server’s log once.
+ * Those of others are read again once they have changed. A damaged one is reported to the server’s log once.
  */
 export class SessionRecords {
   readonly #logger = new Logger(SessionRecords.name);
   readonly #records = new Map<string, SessionRecord>();
   readonly #reported = new Set<string>();
   #loaded: Promise<void> | undefined;
+  /** Where several servers work: all sessions, as they were stored at the last reading. */
+  #stored: ReadonlyMap<string, SessionRecord> = new Map();
+  readonly #reading = new SharedReading(async () => {
+    this.#stored = await this.store.changed(new Map([...this.#stored, ...this.#records]));
+  });
 
   constructor(
     private readonly store: SessionsStore,
@@ -34,7 +40,8 @@ export class SessionRecords {
 
   async all(): Promise<SessionRecord[]> {
     if (this.isShared) {
-      const found = await this.store.all();
+      await this.#reading.get();
+      const found = [...this.#stored.values()];
       return found.map((record) => this.#records.get(record.id) ?? this.#keep(record));
     }
     await (this.#loaded ??= this.#load());

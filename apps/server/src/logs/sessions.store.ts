@@ -11,7 +11,13 @@ import { eventOfRow } from './event-of-row.js';
 import { removeTexts } from './event-text.js';
 import { noteHeads } from './note-heads.js';
 import { OwnerRows } from './owner-rows.js';
-import { columnsOf, sessionRecord, type SessionRecord } from './session-record.js';
+import {
+  columnsOf,
+  isAsStored,
+  sessionMarks,
+  sessionRecord,
+  type SessionRecord,
+} from './session-record.js';
 import { insertRows, type WrittenEvent } from './written-event.js';
 
 /** Events with numbers above `after`; all of them without a limit. */
@@ -25,6 +31,9 @@ export interface Copied {
   from: string | null;
   events: Event[];
 }
+
+/** How many sessions are read by one query. */
+const mostAtOnce = 1_000;
 
 /** The tables of sessions and events. The rules are in `EventLog`. */
 @Injectable()
@@ -55,6 +64,26 @@ export class SessionsStore {
     await this.database.migrated();
     const rows = await this.database.kysely.selectFrom('session').selectAll().execute();
     return rows.map(sessionRecord);
+  }
+
+  /** All sessions, by their id. Those that are as they are `known` are not read again. */
+  async changed(
+    known: ReadonlyMap<string, SessionRecord>,
+  ): Promise<ReadonlyMap<string, SessionRecord>> {
+    await this.database.migrated();
+    const { kysely } = this.database;
+    const marks = await kysely.selectFrom('session').select(sessionMarks).execute();
+    const changed = marks.filter((mark) => !isAsStored(known.get(mark.id), mark));
+    const rows = kysely.selectFrom('session').selectAll();
+    const read = new Map<string, SessionRecord>();
+    for (let at = 0; at < changed.length; at += mostAtOnce) {
+      const ids = changed.slice(at, at + mostAtOnce).map(({ id }) => id);
+      for (const row of await rows.where('id', 'in', ids).execute())
+        read.set(row.id, sessionRecord(row));
+    }
+    // One that was deleted meanwhile is in neither.
+    const all = marks.flatMap(({ id }) => read.get(id) ?? known.get(id) ?? []);
+    return new Map(all.map((record) => [record.id, record]));
   }
 
   /** The server that owns a session; null without one, undefined without such a session. */
