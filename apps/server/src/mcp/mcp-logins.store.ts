@@ -30,6 +30,15 @@ export class McpLogins {
     this.#document = documents.open('mcp-logins', z.record(z.string(), login), {});
   }
 
+  /** Calls the listener with the MCP servers at which another server of the database has another login. */
+  onRead(listener: (names: readonly string[]) => void): void {
+    this.#document.onRead((before) => {
+      const after = this.#document.value;
+      const names = Object.keys({ ...before, ...after });
+      listener(names.filter((name) => !isSame(ownValue(before, name), ownValue(after, name))));
+    });
+  }
+
   /** The login for a connection to a server; undefined if the user has not logged in. */
   of(name: string, url: string): McpLogin | undefined {
     const saved = ownValue(this.#document.value, name);
@@ -50,7 +59,7 @@ export class McpLogins {
     if (pending) return pending;
     throw new AppError(
       'invalid_input',
-      'This login was finished already, or took too long: connect again.',
+      'This login was finished already, took too long, or was begun before the server restarted or another one took over: connect again under Settings → MCP servers.',
     );
   }
 
@@ -59,7 +68,8 @@ export class McpLogins {
   }
 
   #provider(name: string, saved: Login, state?: string): McpLogin {
-    return new McpLogin(saved, (changed) => this.#save(name, changed), state);
+    const save = (changed: Login): Promise<void> => this.#save(name, changed);
+    return new McpLogin(saved, { save, stored: () => ownValue(this.#document.value, name) }, state);
   }
 
   #save(name: string, changed: Login | undefined): Promise<void> {
@@ -70,6 +80,15 @@ export class McpLogins {
   }
 }
 
+/** Whether it is the same login, though its tokens may have been renewed. */
+const isSame = (one: Login | undefined, other: Login | undefined): boolean =>
+  one?.url === other?.url && one?.client?.client_id === other?.client?.client_id;
+
+interface LoginDocument {
+  save(login: Login): Promise<void>;
+  stored(): Login | undefined;
+}
+
 /** One login, in the form that the SDK uses. Without a `state`, no user is present to log in, so it fails. */
 export class McpLogin implements OAuthClientProvider {
   /** The page on which the user logs in. */
@@ -78,7 +97,7 @@ export class McpLogin implements OAuthClientProvider {
 
   constructor(
     private saved: Login,
-    private readonly save: (login: Login) => Promise<void>,
+    private readonly document: LoginDocument,
     private readonly key?: string,
   ) {}
 
@@ -102,8 +121,10 @@ export class McpLogin implements OAuthClientProvider {
     return this.#change({ client: { ...client } });
   }
 
+  /** Another server of the database may have renewed them: then the earlier ones may be void. */
   tokens(): Login['tokens'] {
-    return this.saved.tokens;
+    const stored = this.key === undefined ? this.document.stored() : undefined;
+    return (stored && isSame(stored, this.saved) ? stored : this.saved).tokens;
   }
 
   saveTokens(tokens: { access_token: string; token_type: string }): Promise<void> {
@@ -127,6 +148,6 @@ export class McpLogin implements OAuthClientProvider {
   async #change(part: Partial<Login>): Promise<void> {
     this.saved = { ...this.saved, ...part };
     // A login that was begun but not completed is not stored.
-    if (this.saved.tokens) await this.save(this.saved);
+    if (this.saved.tokens) await this.document.save(this.saved);
   }
 }

@@ -61,6 +61,9 @@ export class McpServers implements OnWork, OnApplicationShutdown {
       for (const config of all)
         if (!before.some((one) => isDeepStrictEqual(one, config))) void this.#link(config);
     });
+    this.logins.onRead((names) => {
+      for (const config of this.store.all) if (names.includes(config.name)) void this.#link(config);
+    });
   }
 
   async onApplicationShutdown(): Promise<void> {
