@@ -54,7 +54,10 @@ export class GptRuns {
   find(caller: Caller, id: string): PendingRun {
     const run = this.#callers.get(caller.id)?.get(id);
     if (run) return run;
-    throw new AppError('not_found', 'There is no such run: its result is kept for an hour.');
+    throw new AppError(
+      'not_found',
+      'There is no such run: results are kept for an hour, until the server restarts or another one takes over. Look at the session before you repeat the call.',
+    );
   }
 
   #of({ id }: Caller): Map<string, PendingRun> {
