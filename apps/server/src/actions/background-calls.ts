@@ -14,6 +14,7 @@ import type { OnLead, OnWork } from '../storage/on-lead.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
+import { SessionServers } from '../peers/session-servers.js';
 import type { Document } from '../storage/document.js';
 import { Documents } from '../storage/documents.js';
 
@@ -50,6 +51,7 @@ export class BackgroundCalls implements OnWork, OnLead, BeforeApplicationShutdow
     documents: Documents,
     private readonly log: EventLog,
     private readonly store: SessionsStore,
+    private readonly servers: SessionServers,
   ) {
     this.#document = documents.open('background-calls', z.array(begun), []);
   }
@@ -61,10 +63,17 @@ export class BackgroundCalls implements OnWork, OnLead, BeforeApplicationShutdow
   /** Reports calls that an earlier server’s end interrupted as lost. */
   async onLead(): Promise<void> {
     this.#followTaken();
-    for (const one of this.#document.value) {
-      const { session } = one;
-      const isOurs = this.log.isOwned(session) || !(await this.store.ownerOf(session));
-      if (isOurs) this.#reportLost(one);
+    for (const one of this.#document.value)
+      if (await this.#isOurs(one.session)) this.#reportLost(one);
+  }
+
+  /** One that is being taken from a server that has ended is reported then. */
+  async #isOurs(session: string): Promise<boolean> {
+    try {
+      return (await this.servers.other(session)) === undefined;
+    } catch (error) {
+      if (errorFrom(error).code === 'unavailable') return false;
+      throw error;
     }
   }
 

@@ -294,6 +294,12 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     this.#waiting.get(session)?.get(call)?.settle(rejected);
   }
 
+  /** The address that the session’s browser showed last, which calls about its page are about. */
+  async page(session: string): Promise<string | null> {
+    const shown = await this.store.latest(session, 'browser');
+    return shown && isEvent(shown, 'browser') ? shown.args.url : null;
+  }
+
   /** The state of this call in the log: its verdict, or its pending question. */
   async #earlier(session: string, { id, operation }: ApprovalRequest): Promise<Event | undefined> {
     const { events } = await this.store.ofCall(session, id);

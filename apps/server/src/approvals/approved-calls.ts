@@ -10,7 +10,6 @@ import {
   type ApprovalVerdict,
 } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
-import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
 import { lease } from '../storage/lease.js';
 import { ApprovalService } from './approval.service.js';
@@ -36,7 +35,6 @@ export class ApprovedCalls implements OnModuleInit {
 
   constructor(
     private readonly log: EventLog,
-    private readonly store: SessionsStore,
     private readonly calls: LoggedCalls,
     private readonly approvals: ApprovalService,
   ) {}
@@ -101,11 +99,10 @@ export class ApprovedCalls implements OnModuleInit {
     return this.approvals.request(session, await this.#question(session, call), signal);
   }
 
-  /** Made from the definition and the log. For a page, the address is the last one in the log. */
+  /** Made from the definition and the log. */
   async #question(session: string, call: LoggedCall): Promise<ApprovalRequest> {
     const { id, operation, input, action } = call;
-    const shown = await this.store.latest(session, 'browser');
-    const page = shown && isEvent(shown, 'browser') ? shown.args.url : null;
+    const page = await this.approvals.page(session);
     const subject = operation.subject(operation.input.parse(input), { page });
     const about = action && `The action ${permissionWords(action.permissions)}.`;
     const { name, risk } = operation;

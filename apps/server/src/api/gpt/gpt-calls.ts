@@ -3,7 +3,6 @@ import {
   AppError,
   errorFrom,
   isEnded,
-  isEvent,
   maxShortText,
   rejectionOf,
   withShortTexts,
@@ -14,8 +13,7 @@ import {
 import { timeLimit } from '@belay/rpc';
 import { may } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
-import { SessionsStore } from '../../logs/sessions.store.js';
-import { serverId } from '../../server-id.js';
+import { SessionServers } from '../../peers/session-servers.js';
 import { SandboxService } from '../../sandboxes/sandbox.service.js';
 import { Dispatcher, newUserCallId, type UserCallRequest } from '../../sessions/dispatcher.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
@@ -33,7 +31,7 @@ interface Call<N extends string = string> extends Omit<UserCallRequest<N>, 'id'>
 @Injectable()
 export class GptCalls {
   constructor(
-    private readonly store: SessionsStore,
+    private readonly servers: SessionServers,
     private readonly approvals: ApprovalService,
     private readonly dispatcher: Dispatcher,
     private readonly sessions: SessionService,
@@ -63,8 +61,7 @@ export class GptCalls {
     await this.#assertHere(session);
     const { operation, input } = await this.dispatcher.check(session, call);
     await this.#awake(session, call, signal);
-    const shown = await this.store.latest(session, 'browser');
-    const page = shown && isEvent(shown, 'browser') ? shown.args.url : null;
+    const page = await this.approvals.page(session);
     const subject = operation.subject(operation.input.parse(input), { page });
     const { id = newUserCallId() } = call;
     // The decision is about the subject. Other long texts in a path’s call, such as a file’s content, are only shown.
@@ -79,8 +76,7 @@ export class GptCalls {
 
   /** The calls of GPTs and their results are kept by the server that they ask. */
   async #assertHere(session: string): Promise<void> {
-    const owner = await this.store.ownerOf(session);
-    if (owner && owner !== serverId)
+    if (await this.servers.other(session))
       throw lost('Another server works on this session, where a GPT does not reach it.');
   }
 

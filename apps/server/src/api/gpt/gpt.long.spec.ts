@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError, gptLimits, gptPageCharacters } from '@belay/protocol';
 import { until } from '@belay/testing';
+import { SessionServers } from '../../peers/session-servers.js';
+import { liveServer } from '../../testing/live-server.js';
 import { TestServer } from '../../testing/server.js';
 
 interface Schema {
@@ -190,8 +192,10 @@ describe('the API for custom GPTs', () => {
 
   it('says of a session of another server that it does not reach it', async () => {
     const elsewhere = await server.session();
-    await server.log.handOver(elsewhere, 'another');
+    const other = jest.spyOn(server.app.get(SessionServers), 'other');
+    other.mockResolvedValue(liveServer());
     const refused = await call(`/execcmd?session=${elsewhere}&cmd=make`);
+    other.mockRestore();
     expect(refused).toMatchObject({ status: 400 });
     expect(refused.json()).toMatchObject({
       detail: expect.stringContaining('Another server works on this session'),
