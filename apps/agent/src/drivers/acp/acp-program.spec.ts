@@ -34,6 +34,21 @@ it('is ended when it does not speak ACP', async () => {
   await expect(started).rejects.toThrow('Fake did not speak ACP: it has not answered for 1.5 s.');
 });
 
+it.each([
+  ['begin', null, {}],
+  ['continue', 'earlier', { FAKE_RESUME: 'resume' }],
+])('is ended when it does not %s its conversation', async (_, conversation, env) => {
+  const slow = { FAKE_SLOW: 'never', ...env };
+  const given = { ...options(fake, slow), startTimeoutMs: 20_000 };
+  const acp = await AcpProgram.start(given);
+  given.startTimeoutMs = 100;
+  await expect(acp.open(conversation)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/^Fake was ended because it has not opened.*for 0\.5 s\. Send/),
+  });
+  expect((await acp.ended).message).toMatch(/^Fake (was )?ended/);
+});
+
 it.each(['a folder', 'a link to nowhere'])(
   'does not start before the user trusts %s that it would use all the same',
   async (what) => {

@@ -13,6 +13,7 @@ import type {
   StopReason,
 } from '@agentclientprotocol/sdk';
 import { AppError, belayVersion, errorFrom, excerpt, type AgentProgram } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import { z } from 'zod';
 import { ProgramProcess } from '../program-process.js';
 import { trustFault } from '../trust-fault.js';
@@ -23,6 +24,7 @@ import {
   invalidAnswerText,
   loginText,
   noAnswerText,
+  notOpenedText,
   programEndText,
 } from './failure-text.js';
 import { messageStream } from './message-stream.js';
@@ -67,6 +69,8 @@ export interface Opened extends Pick<NewSessionResponse, 'modes' | 'configOption
 }
 
 const usualStartTimeoutMs = 60_000;
+/** How many times as long it may take to open a conversation, which may be long, and has tools to connect. */
+const openTimes = 5;
 /** ACP’s error for a program that wants a login first. */
 const authRequired = -32_000;
 const termTimeoutMs = 5_000;
@@ -129,8 +133,12 @@ export class AcpProgram {
     return this.#initialized?.agentCapabilities.promptCapabilities.image === true;
   }
 
-  /** Continues a conversation if the program can, or else begins a new one. */
-  async open(conversation: string | null): Promise<Opened> {
+  /** Continues a conversation if the program can, or else begins a new one. A program that does neither is ended. */
+  open(conversation: string | null): Promise<Opened> {
+    return this.#inTime(this.#open(conversation), notOpenedText, openTimes);
+  }
+
+  async #open(conversation: string | null): Promise<Opened> {
     const { cwd, mcpServers, program, trusted } = this.#options;
     const launch = trusted ? program.launches.trusted : program.launches.untrusted;
     const { _meta } = launch.newSession;
@@ -236,27 +244,25 @@ export class AcpProgram {
   }
 
   async #initialize(protocolVersion: number): Promise<void> {
-    const { startTimeoutMs = usualStartTimeoutMs, program } = this.#options;
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      reject(new AppError('unavailable', noAnswerText(program.title, startTimeoutMs / 1_000)));
-    }, startTimeoutMs);
     const request: InitializeRequest = {
       protocolVersion,
       clientInfo: { name: 'belay', title: 'Belay', version: belayVersion },
       // Neither files nor terminals: programs have those of the sandbox.
       clientCapabilities: { elicitation: { form: {} }, _meta: { terminal_output: true } },
     };
-    const answer = this.#ask(
-      (agent) => agent.request(this.#methods.agent.initialize, request),
-      initialized,
+    this.#initialized = await this.#inTime(
+      this.#ask((agent) => agent.request(this.#methods.agent.initialize, request), initialized),
+      noAnswerText,
     );
-    try {
-      this.#initialized = await Promise.race([answer, late]);
-    } finally {
-      clearTimeout(timer);
-      answer.catch(() => undefined);
-    }
+  }
+
+  /** Ends the program when it takes longer. */
+  #inTime<T>(work: Promise<T>, text: typeof noAnswerText, times = 1): Promise<T> {
+    const timeoutMs = times * (this.#options.startTimeoutMs ?? usualStartTimeoutMs);
+    return inTime(work, timeoutMs, () => {
+      void this.end();
+      throw new AppError('unavailable', text(this.#options.program.title, timeoutMs / 1_000));
+    });
   }
 
   async #continue(

@@ -24,5 +24,8 @@ export const invalidAnswerText = (title: string): string =>
 export const noAnswerText = (title: string, seconds: number): string =>
   `${title} did not speak ACP: it has not answered for ${seconds} s. Choose another version under Settings → Agents.`;
 
+export const notOpenedText = (title: string, seconds: number): string =>
+  `${title} was ended because it has not opened its conversation for ${seconds} s. Send a message to try again, or choose another version under Settings → Agents.`;
+
 export const loginText = (title: string): string =>
   `${title} asks for a login although it has the gateway: it did not take its settings. Install it again under Settings → Agents.`;

@@ -108,8 +108,9 @@ const app = agent({ name: 'fake' })
     writeFileSync(fileOf(sessionId), '[]');
     return { sessionId, ...settings() };
   })
-  .onRequest(methods.agent.session.resume, ({ params }) => {
+  .onRequest(methods.agent.session.resume, async ({ params }) => {
     received({ resume: params });
+    while (FAKE_SLOW && !existsSync(join(FAKE_HOME, FAKE_SLOW))) await sleep(5);
     return reopened(params.sessionId);
   })
   .onRequest(methods.agent.session.load, async ({ params, client }) => {
