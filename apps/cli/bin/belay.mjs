@@ -8,11 +8,9 @@ const bundle = fileURLToPath(new URL('../dist/bundle/belay.cjs', import.meta.url
 
 if (!existsSync(bundle)) {
   console.error('belay is not built yet: run “npm run build” in its checkout.');
-  process.exit(2);
-}
-if (Number(process.versions.node.split('.')[0]) < 24) {
+  process.exitCode = 2;
+} else if (Number(process.versions.node.split('.')[0]) < 24) {
   const advice = 'run the file “belay” beside this one, which finds it';
   console.error(`belay needs Node 24 or newer, and this is ${process.version}: ${advice}.`);
-  process.exit(2);
-}
-createRequire(import.meta.url)(bundle);
+  process.exitCode = 2;
+} else createRequire(import.meta.url)(bundle);
