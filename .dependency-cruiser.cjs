@@ -116,6 +116,7 @@ module.exports = {
         'data-lock.ts',
         'end-by-signal.ts',
         'end-signals.ts',
+        'end-with-code.ts',
         'is-web-socket.ts',
         'keep-connections.ts',
         'owner-labels.ts',

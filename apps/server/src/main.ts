@@ -10,6 +10,7 @@ import { askAtTerminal } from './approvals/ask-at-terminal.js';
 import { Config } from './config.js';
 import { lockData } from './data-lock.js';
 import { endSignals } from './end-signals.js';
+import { endWithCode } from './end-with-code.js';
 import { Identity } from './api/auth/identity.js';
 import { Logins } from './api/auth/logins.js';
 import { OwnTokens } from './api/auth/own-tokens.js';
@@ -27,8 +28,7 @@ const firstCodeMs = 12 * 3600_000;
 main().catch((error: unknown) => {
   // What was closed under it has failed.
   if (endSignals.received) return;
-  process.stderr.write(`${sentenceOf(error)}\n`);
-  process.exit(1);
+  process.stderr.write(`${sentenceOf(error)}\n`, () => endWithCode(1));
 });
 
 async function main(): Promise<void> {

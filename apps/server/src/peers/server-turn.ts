@@ -3,6 +3,7 @@ import { AppError } from '@belay/protocol';
 import type { Config } from '../config.js';
 import { endBySignal } from '../end-by-signal.js';
 import { endSignals } from '../end-signals.js';
+import { endWithCode } from '../end-with-code.js';
 import type { ServerLogger } from '../server-logger.js';
 import { Database } from '../storage/database.js';
 import { lease } from '../storage/lease.js';
@@ -125,7 +126,7 @@ export class ServerTurn {
       this.logger.error(`This server stops what it does and begins anew. ${reason}`);
       const { execPath, execArgv, argv } = process;
       process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)]);
-      process.exit(1);
+      endWithCode(1);
     });
   }
 }
