@@ -1,6 +1,6 @@
 import { equal, match, ok } from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import type { ConformanceCase } from './target.js';
+import { caseWaitSeconds, type ConformanceCase } from './target.js';
 
 const mebibyte = 1024 * 1024;
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -14,7 +14,7 @@ export const dataCases: ConformanceCase[] = [
       const bytes = randomBytes(50 * mebibyte);
       await target.writeFile('big', bytes);
       match(
-        (await target.run('sha256sum big; cp big copy', { wait: 600 })).text,
+        (await target.run('sha256sum big; cp big copy', { wait: caseWaitSeconds })).text,
         new RegExp(sha256(bytes)),
       );
       equal(sha256(await target.readFile('copy')), sha256(bytes));
@@ -27,7 +27,11 @@ export const dataCases: ConformanceCase[] = [
     async run(target) {
       const bytes = randomBytes(50 * mebibyte);
       const stdin = bytes.toString('base64');
-      const result = await target.run('sha256sum', { stdin, stdinEncoding: 'base64', wait: 600 });
+      const result = await target.run('sha256sum', {
+        stdin,
+        stdinEncoding: 'base64',
+        wait: caseWaitSeconds,
+      });
       match(result.text, new RegExp(sha256(bytes)));
     },
   },
@@ -69,7 +73,7 @@ export const dataCases: ConformanceCase[] = [
       const command = `a=$(printf '%01023d' 0); set --; i=0
 while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
 /bin/echo "$@" | wc -c | tr -d ' '`;
-      const { text } = await target.run(command, { wait: 600 });
+      const { text } = await target.run(command, { wait: caseWaitSeconds });
       ok(text === `${mebibyte}\n` || /too long/i.test(text), text.slice(-200));
       await target.run('set --');
     },
@@ -79,7 +83,7 @@ while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
     async run(target) {
       const long = 'x'.repeat(mebibyte);
       equal(
-        (await target.run(`v='${long}'; echo \${#v}; unset v`, { wait: 600 })).text,
+        (await target.run(`v='${long}'; echo \${#v}; unset v`, { wait: caseWaitSeconds })).text,
         `${mebibyte}\n`,
       );
     },
@@ -102,7 +106,7 @@ while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
   {
     name: 'pages by offset are exact',
     async run(target) {
-      const { from, to } = await target.run('seq 1 20000', { wait: 600 });
+      const { from, to } = await target.run('seq 1 20000', { wait: caseWaitSeconds });
       let text = '';
       for (let offset = from; offset < to;) {
         const page = await target.read({ from: offset, limit: Math.min(10_000, to - offset) });
@@ -118,7 +122,7 @@ while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
   {
     name: 'long output loses its middle and reports how much',
     async run(target) {
-      const result = await target.run('seq 1 100000', { wait: 600 });
+      const result = await target.run('seq 1 100000', { wait: caseWaitSeconds });
       match(result.text, /^1\n2\n/);
       match(result.text, /99999\n100000\n$/);
       match(result.text, /bytes left out/);
@@ -132,7 +136,7 @@ while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
     isLong: true,
     async run(target) {
       const command = `head -c ${10 * mebibyte} /dev/zero | tr '\\0' x; (exit 5)`;
-      const result = await target.run(command, { wait: 600 });
+      const result = await target.run(command, { wait: caseWaitSeconds });
       equal(result.exitCode, 5);
       equal(result.to - result.from, 10 * mebibyte);
     },
@@ -150,7 +154,7 @@ while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
     async run(target) {
       const before = await target.countEvents();
       const result = await target.run(`yes 0123456789abcde | head -c ${5 * mebibyte}`, {
-        wait: 600,
+        wait: caseWaitSeconds,
       });
       equal(result.exitCode, 0);
       equal(result.to - result.from, 5 * mebibyte + (5 * mebibyte) / 16);

@@ -1,6 +1,6 @@
 import { equal, match, ok, rejects } from 'node:assert/strict';
 import { until } from '@belay/testing';
-import { runUntil, toEnd, type ConformanceCase } from './target.js';
+import { caseWaitSeconds, runUntil, toEnd, type ConformanceCase } from './target.js';
 
 /** The environment of terminals for programs and users. */
 export const environmentCases: ConformanceCase[] = [
@@ -27,7 +27,7 @@ export const environmentCases: ConformanceCase[] = [
     async run(target) {
       const result = await target.run(
         'git init -q repo && cd repo && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first && git log',
-        { wait: 600 },
+        { wait: caseWaitSeconds },
       );
       equal(result.status, 'exited');
       match(result.text, /first/);

@@ -27,6 +27,9 @@ export interface ConformanceTarget {
   countEvents(): Promise<number>;
 }
 
+/** For a command that ends by itself: how long that may take on a busy machine, in seconds. */
+export const caseWaitSeconds = 600;
+
 /** Programs that not every image has. */
 export type Need = 'bash' | 'less' | 'vi' | 'top' | 'python3' | 'git';
 
@@ -56,7 +59,7 @@ export async function runUntil(
   command: string,
   text: string,
 ): Promise<ConformanceResult> {
-  const result = await target.run(command, { until: { text }, wait: 600 });
+  const result = await target.run(command, { until: { text }, wait: caseWaitSeconds });
   equal(result.happened, 'text', result.text);
   return result;
 }
@@ -67,7 +70,7 @@ export async function toEnd(
   first: ConformanceResult,
 ): Promise<ConformanceResult> {
   if (first.status !== 'running') return first;
-  const rest = await target.read({ wait: 600 });
+  const rest = await target.read({ wait: caseWaitSeconds });
   return { ...rest, text: first.text + rest.text };
 }
 
