@@ -7,6 +7,7 @@ import { endWithCode } from '../end-with-code.js';
 import type { ServerLogger } from '../server-logger.js';
 import { Database } from '../storage/database.js';
 import { lease } from '../storage/lease.js';
+import { untilConnected } from '../storage/until-connected.js';
 import { serverId } from '../server-id.js';
 import { ConnectionRelay } from './connection-relay.js';
 import { Membership } from './membership.js';
@@ -42,6 +43,7 @@ export class ServerTurn {
    * server uses the database that does not share it, or has other files.
    */
   static async join(config: Config, logger: ServerLogger): Promise<ServerTurn> {
+    if (config.databaseUrl) await untilConnected(config.databaseUrl, (said) => logger.warn(said));
     const database = new Database(config);
     await database.migrated();
     const { peerAddress } = config;
