@@ -1,25 +1,32 @@
 import { spawn, execFile, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { appendFileSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.js';
 
 const run = promisify(execFile);
 /** PostgreSQL refuses to run as root; the user `nobody` exists everywhere. */
 const nobody = { uid: 65_534, gid: 65_534 };
 
 /**
- * A PostgreSQL cluster for tests: in a temporary folder, on a Unix socket there, removed by `stop`.
+ * A PostgreSQL cluster for tests: in a temporary folder, on a Unix socket there or at an address of this machine, removed
+ * by `stop`.
  */
 export class PostgresCluster {
   #server: ChildProcess | undefined;
   #databases = 0;
 
-  private constructor(private readonly folder: string) {}
+  private constructor(
+    private readonly folder: string,
+    private readonly address: { host: string; port: number } | undefined,
+  ) {}
 
-  static async start(): Promise<PostgresCluster> {
-    const cluster = new PostgresCluster(mkdtempSync(join(tmpdir(), 'belay-pg-')));
+  /** At this address of the machine, its neighbours in the same networks are trusted. */
+  static async start(host?: string): Promise<PostgresCluster> {
+    const address = host === undefined ? undefined : { host, port: await freePort() };
+    const cluster = new PostgresCluster(mkdtempSync(join(tmpdir(), 'belay-pg-')), address);
     await cluster.#start();
     return cluster;
   }
@@ -60,7 +67,10 @@ export class PostgresCluster {
     const data = join(this.folder, 'data');
     const init = ['-D', data, '-U', 'belay', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'];
     await run(join(bin, 'initdb'), init, { ...user, cwd: this.folder });
-    const options = ['-D', data, '-k', this.folder, '-F', '-c', 'listen_addresses='];
+    const { host = '', port = 5432 } = this.address ?? {};
+    if (host) appendFileSync(join(data, 'pg_hba.conf'), 'host all all samenet trust\n');
+    const reached = ['-c', `listen_addresses=${host}`, '-p', `${port}`];
+    const options = ['-D', data, '-k', this.folder, '-F', ...reached];
     this.#server = spawn(join(bin, 'postgres'), options, {
       ...user,
       cwd: this.folder,
@@ -82,7 +92,9 @@ export class PostgresCluster {
   }
 
   readonly #url = (name: string): string =>
-    `postgres://belay@localhost/${name}?host=${encodeURIComponent(this.folder)}`;
+    this.address
+      ? `postgres://belay@${this.address.host}:${this.address.port}/${name}`
+      : `postgres://belay@localhost/${name}?host=${encodeURIComponent(this.folder)}`;
 }
 
 /**

@@ -31,11 +31,13 @@ export class BelayServer {
 
   /**
    * `program` returns the arguments of node; by default the built server. Another program must take
-   * the same environment and report readiness in the same way.
+   * the same environment and report readiness in the same way. `within` is a command that becomes
+   * the program that it is given, such as nsenter.
    */
   constructor(
     private readonly environment: Record<string, string> = {},
     private readonly program: () => string[] = builtServer,
+    private readonly within: readonly string[] = [],
   ) {}
 
   get url(): string {
@@ -81,7 +83,8 @@ export class BelayServer {
 
   async #start(): Promise<void> {
     const port = this.#running ? new URL(this.#running.url).port : '0';
-    const child = spawn(process.execPath, this.program(), {
+    const [command, ...rest] = [...this.within, process.execPath, ...this.program()];
+    const child = spawn(command ?? '', rest, {
       env: { ...process.env, ...this.#settings(port) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -89,7 +92,8 @@ export class BelayServer {
     const ready = await new Promise<{ url: string; token: string }>((done, failed) => {
       createInterface(child.stdout).on('line', (line) => {
         const report = JSON.parse(line) as { url?: string; token?: string; port?: number };
-        const { url = `http://127.0.0.1:${report.port}`, token = this.#saved?.token } = report;
+        const host = this.environment['BELAY_HOST'] ?? '127.0.0.1';
+        const { url = `http://${host}:${report.port}`, token = this.#saved?.token } = report;
         if (token !== undefined) done({ url, token });
       });
       child.once('exit', (code) =>

@@ -35,7 +35,7 @@ export { TestCluster } from './cluster/test-cluster.js';
 export * from './report-sample-run.js';
 export * from './script.js';
 export * from './belay-server.js';
-export { SharedServers } from './shared-servers.js';
+export { SharedServers, type ServerPlace } from './shared-servers.js';
 export * from './source-copy.js';
 export { Canary, gitIn, hostileRepository, put } from './hostile-repository.js';
 export { GitServer } from './git-server.js';

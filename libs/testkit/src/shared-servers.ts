@@ -1,6 +1,12 @@
 import { freePort, PostgresCluster, until } from '@belay/testing';
 import { BelayServer } from './belay-server.js';
 
+/** Where a server runs: with these variables, and started by this command (see `BelayServer`). */
+export interface ServerPlace {
+  environment?: Record<string, string>;
+  within?: readonly string[];
+}
+
 /** Servers of one database and one data folder, each a process. The first of them serves. */
 export class SharedServers {
   readonly all: BelayServer[] = [];
@@ -18,19 +24,27 @@ export class SharedServers {
   }
 
   async start(count: number): Promise<void> {
-    this.#cluster = await PostgresCluster.start();
-    this.#database = await this.#cluster.database();
+    await this.startDatabase();
     while (this.all.length < count) await this.add();
   }
 
-  async add(): Promise<BelayServer> {
-    const server = new BelayServer({
+  /** As `start` does, but at an address of this machine if one is given. Returns its DATABASE_URL. */
+  async startDatabase(host?: string): Promise<string> {
+    this.#cluster = await PostgresCluster.start(host);
+    this.#database = await this.#cluster.database();
+    return this.#database;
+  }
+
+  async add({ environment, within }: ServerPlace = {}): Promise<BelayServer> {
+    const settings = {
       ...this.environment,
       DATABASE_URL: this.#database,
       BELAY_PEER_URL: 'tcp://127.0.0.1:0',
       BELAY_PORT: `${await freePort()}`,
       ...(this.all[0] && { BELAY_DATA: this.all[0].data }),
-    });
+      ...environment,
+    };
+    const server = new BelayServer(settings, undefined, within);
     const before = this.all.length > 0 ? await this.#working() : 0;
     await server.start();
     this.all.push(server);
