@@ -1,7 +1,6 @@
 import { until } from '@belay/testing';
 import {
   idle,
-  run,
   script,
   SharedServers,
   start,
@@ -9,12 +8,11 @@ import {
   type Followed,
   type ServerPlace,
 } from '@belay/testkit';
-import { eventNumbers, gaplessNumbers } from './event-numbers.js';
+import { counting, expectCountedOnce } from './counting.js';
 import { NetworkNamespace } from './network-namespace.js';
 
-const lines = Array.from({ length: 100 }, (_, at) => `line ${at + 1}`);
-/** Runs for longer than a server takes to notice a cut, and shows by its output whether it runs twice. */
-const counting = run('for i in $(seq 100); do echo line $i; sleep 0.2; done', { timeout: 300 });
+/** These take longer than a server takes to notice a cut. */
+const lines = 100;
 
 describe('two servers of a database, between which the network is cut,', () => {
   let servers: SharedServers;
@@ -39,7 +37,8 @@ describe('two servers of a database, between which the network is cut,', () => {
 
   /** Two sessions, one at each server, begun and followed through the server on the machine. */
   async function oneAtEach(through: BelayServer): Promise<Followed[]> {
-    const model = () => script(servers.first.data, [{ calls: [counting] }, { finish: 'done' }]);
+    const model = () =>
+      script(servers.first.data, [{ calls: [counting(lines)] }, { finish: 'done' }]);
     const begun = () => start(through, { task: 'Count', model: model() });
     const sessions = [await begun(), await begun()];
     const owners = await servers.owners();
@@ -47,14 +46,7 @@ describe('two servers of a database, between which the network is cut,', () => {
     for (const session of sessions) await session.printed('line 3');
     return sessions;
   }
-  /** All that happened is in the log and in the terminal, once. */
-  async function expectOnce(session: Followed): Promise<void> {
-    await session.finished();
-    await session.printed('line 100');
-    expect(eventNumbers(session)).toEqual(gaplessNumbers(session));
-    expect(session.terminal().match(/^line \d+/gm)).toEqual(lines);
-    session.close();
-  }
+  const expectOnce = (session: Followed) => expectCountedOnce(session, lines);
   const distinctOwners = async (): Promise<number> =>
     new Set([...(await servers.owners()).values()].filter((owner) => owner !== null)).size;
   /** A server that was cut off begins anew once it can, and gets sessions again. */

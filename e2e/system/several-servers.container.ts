@@ -2,14 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { itLong, until } from '@belay/testing';
-import { run, script, SharedServers, start, type BelayServer, type Followed } from '@belay/testkit';
-import { eventNumbers, gaplessNumbers } from './event-numbers.js';
+import { script, SharedServers, start, type BelayServer, type Followed } from '@belay/testkit';
+import { counting, expectCountedOnce } from './counting.js';
 import { JoinProcess } from './join-process.js';
 import { invite } from './joined-machine.js';
 
-const lines = Array.from({ length: 80 }, (_, at) => `line ${at + 1}`);
-/** Runs for a quarter of a minute, and shows by its output whether it runs twice. */
-const counting = run('for i in $(seq 80); do echo line $i; sleep 0.2; done', { timeout: 300 });
+/** These take a quarter of a minute. */
+const lines = 80;
 
 /** The agent goes on meanwhile, and may have finished before the server knows it again. */
 const serves = (server: BelayServer, session: Followed): Promise<unknown> =>
@@ -27,19 +26,12 @@ describe('a session on one of the servers of a database', () => {
   afterEach(() => servers.dispose());
 
   async function count(through: BelayServer, machine?: string): Promise<Followed> {
-    const model = script(servers.first.data, [{ calls: [counting] }, { finish: 'done' }]);
+    const model = script(servers.first.data, [{ calls: [counting(lines)] }, { finish: 'done' }]);
     const session = await start(through, { task: 'Count', model, ...(machine && { machine }) });
     await session.printed('line 5');
     return session;
   }
-  /** All that happened is in the log and in the terminal, once. */
-  async function expectOnce(session: Followed): Promise<void> {
-    await session.finished();
-    await session.printed('line 80');
-    expect(eventNumbers(session)).toEqual(gaplessNumbers(session));
-    expect(session.terminal().match(/^line \d+/gm)).toEqual(lines);
-    session.close();
-  }
+  const expectOnce = (session: Followed) => expectCountedOnce(session, lines);
 
   it('goes on after a kill of that server, for those who asked another one', async () => {
     const { first, second } = servers;

@@ -1,12 +1,11 @@
 import { isEvent, type Event } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { idle, run, script, SharedServers, start, type Followed } from '@belay/testkit';
-import { eventNumbers, gaplessNumbers } from './event-numbers.js';
+import { counting, expectCountedOnce } from './counting.js';
 
 const isAsked = (event: Event): boolean => isEvent(event, 'approval');
 
-const lines = Array.from({ length: 40 }, (_, at) => `line ${at + 1}`);
-const counting = run('for i in $(seq 40); do echo line $i; sleep 0.2; done', { timeout: 300 });
+const lines = 40;
 
 describe('the sessions of a database', () => {
   let servers: SharedServers;
@@ -18,21 +17,15 @@ describe('the sessions of a database', () => {
 
   /** Two sessions, one at each server; all that is asked about both goes to the first. */
   async function oneAtEach(): Promise<Followed[]> {
-    const model = () => script(servers.first.data, [{ calls: [counting] }, { finish: 'done' }]);
+    const model = () =>
+      script(servers.first.data, [{ calls: [counting(lines)] }, { finish: 'done' }]);
     const begun = async () => start(servers.first, { task: 'Count', model: model() });
     const sessions = [await begun(), await begun()];
     const owners = await servers.owners();
     expect(new Set(sessions.map(({ id }) => owners.get(id))).size).toBe(2);
     return sessions;
   }
-  /** All that happened is in the log and in the terminal, once. */
-  async function expectOnce(session: Followed): Promise<void> {
-    await session.finished();
-    await session.printed('line 40');
-    expect(eventNumbers(session)).toEqual(gaplessNumbers(session));
-    expect(session.terminal().match(/^line \d+/gm)).toEqual(lines);
-    session.close();
-  }
+  const expectOnce = (session: Followed) => expectCountedOnce(session, lines);
 
   it('are shared by its servers, and each of these shows all of them', async () => {
     const sessions = await oneAtEach();
