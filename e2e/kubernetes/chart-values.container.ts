@@ -23,7 +23,11 @@ const peer = { namespaceSelector: { matchLabels: { team: 'agents' } } };
 
 const admitted: [name: string, values: Values][] = [
   ['the defaults', { sandboxes }],
-  ['two replicas', { server: replicated, sandboxes }],
+  ['two replicas with one volume', { server: { ...replicated, storage: '' }, sandboxes }],
+  [
+    'two replicas with a bucket',
+    { server: { ...replicated, persistence: { enabled: false } }, sandboxes },
+  ],
   [
     'no volume, and probes of its own',
     {
@@ -122,11 +126,7 @@ const refused: [sentence: RegExp, values: Values][] = [
     { server: { replicas: 2 }, sandboxes },
   ],
   [
-    /place for files that all of them reach: set server\.storage/,
-    { server: { ...replicated, storage: '' }, sandboxes },
-  ],
-  [
-    /share one data folder: set server\.persistence\.enabled/,
+    /have the same files: set server\.persistence\.accessModes to \[ReadWriteMany\]/,
     { server: { ...replicated, persistence: {} }, sandboxes },
   ],
   [

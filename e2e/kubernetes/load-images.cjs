@@ -4,8 +4,8 @@ const { resolve } = require('node:path');
 const output = { stdio: ['ignore', 'ignore', 'inherit'] };
 const root = resolve(__dirname, '../..');
 const server = 'belay/test-server:latest';
-/** The only tests that install the server in the cluster. */
-const serverTests = 'e2e/kubernetes/docs.container.ts';
+/** The tests that install the server in the cluster. */
+const serverTests = ['docs', 'replicas'].map((name) => `e2e/kubernetes/${name}.container.ts`);
 
 /**
  * Gives the cluster the images of these tests. Builds the server’s image, which takes minutes, if its tests are chosen.
@@ -14,7 +14,8 @@ module.exports = async ({ testPathPatterns: { patterns } }) => {
   const { loadImages } = await import('../../tools/load-images.mjs');
   const names = ['BELAY_TEST_IMAGE', 'BELAY_TEST_DEBIAN', 'BELAY_RUNTIME_IMAGE'];
   const images = names.map((name) => process.env[name]);
-  if (patterns.length === 0 || patterns.some((one) => new RegExp(one, 'i').test(serverTests))) {
+  const isChosen = (test) => patterns.some((one) => new RegExp(one, 'i').test(test));
+  if (patterns.length === 0 || serverTests.some(isChosen)) {
     buildServer();
     images.push((process.env.BELAY_TEST_SERVER_IMAGE = server));
   }

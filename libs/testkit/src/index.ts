@@ -28,6 +28,7 @@ export {
   unfold,
   untilInPage,
 } from './page.js';
+export { addressForPods } from './cluster/address-for-pods.js';
 export { clusterCommand } from './cluster/cluster-command.js';
 export { clusterServer } from './cluster/cluster-server.js';
 export { chartFolder, renderChart } from './cluster/render-chart.js';

@@ -1,5 +1,3 @@
-import { connect } from 'node:net';
-import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +12,8 @@ import type {
   V1NetworkPolicy,
   V1NetworkPolicyList,
 } from '@kubernetes/client-node';
-import { chosen, prepared } from '../environment.js';
+import { prepared } from '../environment.js';
+import { addressForPods } from './address-for-pods.js';
 import { renderChart } from './render-chart.js';
 
 type KubernetesClient = typeof import('@kubernetes/client-node');
@@ -48,8 +47,7 @@ export class TestCluster {
     config.loadFromFile(prepared('BELAY_TEST_CLUSTER'));
     const core = config.makeApiClient(client.CoreV1Api);
     const name = `belay-test-${randomBytes(4).toString('hex')}`;
-    const server = new URL(config.getCurrentCluster()?.server ?? '');
-    const address = chosen('BELAY_TEST_CLUSTER_ADDRESS') ?? (await localAddress(server));
+    const address = await addressForPods(config);
     const objects = client.KubernetesObjectApi.makeApiClient(config);
     for (const one of await objectsFor(client, name, address)) await objects.create(one);
     // Without it, no pod can be made there.
@@ -126,13 +124,4 @@ async function objectsFor(
   for (const { ports: open } of policy.spec?.egress ?? [])
     open?.splice(0, open.length, { protocol: 'TCP', port: ports.first, endPort: ports.last });
   return objects;
-}
-
-/** The address of this machine from which a server is reached. */
-async function localAddress({ hostname, port }: URL): Promise<string> {
-  const socket = connect({ host: hostname, port: Number(port || 443) });
-  await once(socket, 'connect');
-  const { localAddress: address = '' } = socket;
-  socket.destroy();
-  return address;
 }
