@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppError, ignoreError } from '@belay/protocol';
@@ -55,6 +55,7 @@ async function main(): Promise<void> {
     await turn?.end();
     unlock();
   });
+  if (turn?.relayPort) app.get(OwnTokens).announceStandBy(addressOf(turn.relayPort, config));
   await turn?.begun();
   await app.get(Lead).begin();
   await app.listen(turn?.freePort() ?? config.port, config.host);
@@ -63,7 +64,8 @@ async function main(): Promise<void> {
   if (input.isTTY && output.isTTY)
     askAtTerminal({ log: app.get(EventLog), approvals: app.get(ApprovalService), input, output });
   const identity = app.get(Identity);
-  const url = addressOf(app, config);
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const url = addressOf(port, config);
   const tunnel = await openTunnel(config, url);
   if (tunnel) {
     app.get(PublicUrl).set(tunnel.url);
@@ -92,10 +94,9 @@ async function checkPort({ host, port }: Config): Promise<void> {
   }
 }
 
-function addressOf(app: NestExpressApplication, { host }: Config): string {
-  const address = app.getHttpServer().address() as { port: number };
+function addressOf(port: number, { host }: Config): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${address.port}`;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
 function sentenceOf(error: unknown): string {

@@ -69,6 +69,11 @@ export class ServerTurn {
     return this.#membership.turn();
   }
 
+  /** Where this server passes connections on; undefined for one that shares no database. */
+  get relayPort(): number | undefined {
+    return this.port && this.#relay.port;
+  }
+
   /** Frees the port of this server’s clients for the server itself, and returns it; undefined if it was not in use. */
   freePort(): number | undefined {
     return this.port && this.#relay.stop();

@@ -13,11 +13,12 @@ import { writeWholeSync } from '../../storage/write-whole.js';
 
 const saved = z.object({ token: z.string().min(20), viewerToken: z.string().min(20) });
 type Saved = z.output<typeof saved>;
+const announced = z.object({ url: z.string() });
 
 /**
  * The two tokens of the servers of a database: a document, made at the first start or taken over from the file
- * `server.json` of an earlier version. Each server writes them to that file, which only its user can read, with the address
- * at which the command line finds it.
+ * `server.json` of an earlier version. Each server that leads, or has a data folder of its own, writes them to that file,
+ * which only its user can read, with the address at which the command line finds it.
  */
 @Injectable()
 export class OwnTokens implements OnModuleInit, OnLead {
@@ -32,7 +33,8 @@ export class OwnTokens implements OnModuleInit, OnLead {
     this.#document = documents.open('own-tokens', saved.nullable(), null);
     this.#first = readSaved(this.#file) ?? { token: newOwnToken(), viewerToken: newOwnToken() };
     this.#document.onRead(() => {
-      if (lease.isHeld) this.#save(this.value);
+      const { url } = this.#announced;
+      if (lease.isHeld || (url && url === readAnnounced(this.#file))) this.#save(this.value);
     });
   }
 
@@ -53,6 +55,15 @@ export class OwnTokens implements OnModuleInit, OnLead {
   announce(url: string): void {
     this.#announced = { url, pid: process.pid };
     this.#save(this.value);
+  }
+
+  /**
+   * Writes the address at which this server passes connections on to the one that leads, unless another server of the same
+   * data folder is announced there.
+   */
+  announceStandBy(url: string): void {
+    const there = readAnnounced(this.#file);
+    if (there === undefined || there === url) this.announce(url);
   }
 
   /** Throws `disk_full`, and then has changed nothing. */
@@ -80,9 +91,13 @@ export class OwnTokens implements OnModuleInit, OnLead {
 
 export const newOwnToken = (): string => randomBytes(24).toString('base64url');
 
-function readSaved(file: string): Saved | undefined {
+const readSaved = (file: string): Saved | undefined => readAs(saved, file);
+
+const readAnnounced = (file: string): string | undefined => readAs(announced, file)?.url;
+
+function readAs<T extends z.ZodType>(schema: T, file: string): z.output<T> | undefined {
   try {
-    return saved.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
+    return schema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
   } catch {
     // The file is missing, or was truncated by a full disk: new tokens are created.
     return undefined;
