@@ -1,6 +1,7 @@
 import { ignoreError, isEvent } from '@belay/protocol';
 import type { SandboxService } from '../../sandboxes/sandbox.service.js';
 import type { EventLog } from '../../logs/event-log.js';
+import type { ShownPart } from '../../sessions/feed/follower.js';
 import type { DashboardSocket } from './dashboard-socket.js';
 import type { TransientNotices } from '../../logs/transient-notices.js';
 
@@ -43,6 +44,12 @@ export class BrowserWatch {
 
   remove(socket: DashboardSocket): void {
     for (const session of this.#watchers.keys()) this.set(socket, session, false);
+  }
+
+  /** Whether a viewer shows the browser of a session. */
+  of(socket: DashboardSocket, session: string): ShownPart[] {
+    const isShown = this.#watchers.get(session)?.has(socket) === true;
+    return isShown ? [{ name: 'browser.watch', input: { session, watched: true } }] : [];
   }
 
   close(): void {

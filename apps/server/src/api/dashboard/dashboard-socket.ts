@@ -2,7 +2,12 @@ import type { AppError, ViewerCalls, ViewerNotices } from '@belay/protocol';
 import type { Server, Socket } from 'socket.io';
 import type { Caller } from '../../access/caller.js';
 import type { TransientNoticeMap } from '../../logs/transient-notices.js';
-import type { FeedNotices, Follower, FollowedBytes } from '../../sessions/feed/follower.js';
+import type {
+  FeedNotices,
+  Follower,
+  FollowedBytes,
+  ShownPart,
+} from '../../sessions/feed/follower.js';
 import type { ViewerAccess } from './viewer-access.js';
 
 export type DashboardSocket = Socket<ViewerCalls, ViewerNotices, Record<string, never>, SocketData>;
@@ -29,7 +34,10 @@ export function isCongested(socket: DashboardSocket): boolean {
 
 /** One dashboard that follows sessions. */
 export class DashboardFollower implements Follower {
-  constructor(readonly socket: DashboardSocket) {}
+  constructor(
+    readonly socket: DashboardSocket,
+    readonly shown: (session: string) => ShownPart[],
+  ) {}
 
   get caller(): Caller {
     return this.socket.data.access.caller;

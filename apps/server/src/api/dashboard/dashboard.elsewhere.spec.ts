@@ -2,7 +2,7 @@ import { until } from '@belay/testing';
 import { AuditLog } from '../../access/audit-log.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import { SessionServers } from '../../peers/session-servers.js';
-import { openSocket, PeerSockets } from '../../sessions/feed/peer-sockets.js';
+import { openSocket, PeerSockets, type PeerSocket } from '../../sessions/feed/peer-sockets.js';
 import type { LiveServer } from '../../storage/live-servers.js';
 import { connected, dashboardSocket, type Socket } from '../../testing/dashboard-socket.js';
 import { liveServer } from '../../testing/live-server.js';
@@ -12,14 +12,19 @@ describe('the dashboard’s socket, for a session of another server', () => {
   const owner = new TestServer();
   const other = liveServer();
   let place: LiveServer | undefined = other;
+  const links: PeerSocket[] = [];
   const lead = new TestServer()
     .replace(SessionServers, {
       other: () => Promise.resolve(place),
       assertOwn: () => Promise.resolve(),
     })
     .replace(PeerSockets, {
-      open: () =>
-        openSocket(owner.url, { extraHeaders: { authorization: `Bearer ${owner.token}` } }),
+      open: () => {
+        const extraHeaders = { authorization: `Bearer ${owner.token}` };
+        const link = openSocket(owner.url, { extraHeaders });
+        links.push(link);
+        return link;
+      },
     });
   let id: string;
   let socket: Socket;
@@ -73,6 +78,30 @@ describe('the dashboard’s socket, for a session of another server', () => {
       error: { code: 'conflict' },
     });
     socket.close();
+  });
+
+  it('tells that server what the viewer shows, also what it showed before, and again after a break', async () => {
+    const agent = owner.sandboxes.agents.get(id);
+    place = undefined;
+    const size = { columns: 80, rows: 24 };
+    expect(await ask('terminal.fit', { terminal: 'main', size })).toEqual(done);
+    expect(await ask('browser.watch', { watched: true })).toEqual(done);
+    expect(agent?.calls).toEqual([]);
+    place = other;
+    const shown = [
+      { name: 'terminal.resize', input: { terminal: 'main', ...size } },
+      { name: 'browser.watch', input: { watched: true } },
+    ];
+    expect(await ask('watch', { after: 0 })).toEqual(done);
+    await until('it is told', () => agent?.calls.length === 2);
+    expect(agent?.calls).toEqual(shown);
+    links.at(-1)?.io.engine.close();
+    // Between both, the agent may be told that nobody shows the browser.
+    const resized = () => agent?.calls.filter(({ name }) => name === 'terminal.resize').length;
+    await until('it is told again', () => resized() === 2);
+    expect(await ask('terminal.fit', { terminal: 'main', size: null })).toEqual(done);
+    expect(await ask('unwatch', {})).toEqual(done);
+    await until('the connection ends', () => links.every(({ connected }) => !connected));
   });
 
   it('lets viewers only watch', async () => {

@@ -94,7 +94,10 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
   }
 
   handleConnection(socket: DashboardSocket): void {
-    socket.data.follower = new DashboardFollower(socket);
+    socket.data.follower = new DashboardFollower(socket, (session) => [
+      ...this.#sizes.of(socket, session),
+      ...this.#browsers.of(socket, session),
+    ]);
     const budget = new RequestBudget(socket.data.access.caller);
     for (const name of Object.keys(viewerRequests) as (keyof Requests)[]) {
       socket.on(name, (input: unknown, answer: unknown) => {
@@ -134,13 +137,13 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     'terminal.keys': (_, keys) => this.input.keys(keys),
     'terminal.fit': async (socket, fit) => {
       await this.#sizes.set(socket, fit);
-      await this.sources.remote.stand(socket.data.follower, 'terminal.fit', fit);
+      await this.sources.remote.request(socket.data.follower, 'terminal.fit', fit);
     },
     'terminal.hold': (_, hold) => this.input.hold(hold),
     'terminal.open': (_, open) => this.input.open(open),
     'browser.watch': async (socket, request) => {
       this.#browsers.set(socket, request.session, request.watched);
-      await this.sources.remote.stand(socket.data.follower, 'browser.watch', request);
+      await this.sources.remote.request(socket.data.follower, 'browser.watch', request);
     },
   };
 

@@ -1,6 +1,7 @@
 import { ignoreError, isEvent, type ViewerRequests } from '@belay/protocol';
 import type { SandboxService } from '../../sandboxes/sandbox.service.js';
 import type { EventLog } from '../../logs/event-log.js';
+import type { ShownPart } from '../../sessions/feed/follower.js';
 import type { DashboardSocket } from './dashboard-socket.js';
 
 type Fit = ViewerRequests['terminal.fit'];
@@ -47,6 +48,17 @@ export class TerminalSizes {
         ignoreError('an agent that is gone receives it when it opens the terminal'),
       );
     }
+  }
+
+  /** What a viewer shows of a session. */
+  of(socket: DashboardSocket, session: string): ShownPart[] {
+    return [...this.#shown].flatMap(([key, sizes]) => {
+      const size = sizes.get(socket);
+      const [at, terminal = ''] = key.split('/');
+      return size && at === session
+        ? [{ name: 'terminal.fit', input: { session, terminal, size } }]
+        : [];
+    });
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import type { AppError, Event } from '@belay/protocol';
+import type { AppError, Event, ViewerRequests } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
 import type { TransientNoticeMap } from '../../logs/transient-notices.js';
 
@@ -18,6 +18,13 @@ export interface FollowedBytes {
   bytes: Uint8Array;
 }
 
+type ShowingRequest = 'terminal.fit' | 'browser.watch';
+
+/** The request by which a server learns what a viewer shows of a session. */
+export type ShownPart = {
+  [N in ShowingRequest]: { name: N; input: ViewerRequests[N] };
+}[ShowingRequest];
+
 /** A connection, of any protocol, that follows sessions. No method throws. */
 export interface Follower {
   /** In whose name other servers are asked for their sessions. */
@@ -36,6 +43,8 @@ export interface Follower {
   sendBytes(bytes: FollowedBytes): Promise<void>;
   /** A picture of the session’s browser, which is shown or dropped. Undefined where none are shown. */
   showFrame?(frame: TransientNoticeMap['frame'][0]): void;
+  /** What it shows of a session at present, which each server that takes the session is told. Undefined for nothing. */
+  shown?(session: string): ShownPart[];
   /** The session was deleted; nothing more of it is sent. */
   gone(session: string, error: AppError): void;
   /** Missed events of the session cannot be read, so nothing more of it is sent. */

@@ -35,6 +35,8 @@ export class PeerLink {
   #held: (() => void)[] = [];
   /** The sessions that were left, until nothing more of them can arrive. */
   readonly #leaving = new Map<string, Promise<unknown>>();
+  /** The sessions about which something was asked since they were left. */
+  readonly #known = new Set<string>();
   /** Requests without an answer so far. */
   #asked = 0;
   #hasLeft = false;
@@ -64,8 +66,7 @@ export class PeerLink {
         const { terminals } = await this.ask('watch', watch.request);
         if (terminals) watch.begin(terminals as Record<string, number>);
       } catch (error) {
-        if (this.#watching.get(session) === watching) this.#watching.delete(session);
-        this.#hasLeft = true;
+        this.#forget(session, watching);
         throw error;
       }
     });
@@ -74,8 +75,10 @@ export class PeerLink {
   /** Leaves a session, and closes the connection if it is of no more use. */
   leave(session: string): void {
     this.#hasLeft = true;
+    if (!this.#known.has(session)) return this.#closeIfUnused();
     this.#watching.delete(session);
     const left = this.ask('unwatch', { session }).catch(ignoreError('it has ended anyway'));
+    this.#known.delete(session);
     this.#leaving.set(session, left);
     void left.then(() => {
       if (this.#leaving.get(session) === left) this.#leaving.delete(session);
@@ -90,6 +93,7 @@ export class PeerLink {
     name: K,
     input: ViewerRequests[K],
   ): Promise<Record<string, unknown>> {
+    if ('session' in input) this.#known.add(input.session);
     return this.#whileInUse(async () => {
       await this.#connected.promise;
       if (this.#isClosed) throw broken();
@@ -124,8 +128,15 @@ export class PeerLink {
     }
   }
 
+  #forget(session: string, watching: Watching | undefined): void {
+    this.#hasLeft = true;
+    if (this.#watching.get(session) !== watching) return;
+    this.#watching.delete(session);
+    this.#known.delete(session);
+  }
+
   #closeIfUnused(): void {
-    if (this.#hasLeft && this.#asked === 0 && this.#watching.size === 0) this.close();
+    if (this.#hasLeft && this.#asked === 0 && this.#known.size === 0) this.close();
   }
 
   #listen(): void {
@@ -152,9 +163,8 @@ export class PeerLink {
     socket.on('gone', ({ session, error }) => {
       const watching = this.#watching.get(session);
       this.#inOrder(() => {
-        if (this.#watching.get(session) === watching) this.#watching.delete(session);
+        this.#forget(session, watching);
         watching?.gone(errorFrom(error));
-        this.#hasLeft = true;
         this.#closeIfUnused();
       });
     });

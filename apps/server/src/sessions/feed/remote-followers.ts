@@ -30,8 +30,6 @@ interface Followed {
   at: { server: string; link: PeerLink } | undefined;
 }
 
-type Standing = 'terminal.fit' | 'browser.watch';
-
 /** One follower at other servers: a connection to each, in its own name. */
 interface Remote {
   links: Map<string, PeerLink>;
@@ -40,8 +38,6 @@ interface Remote {
   placing: Map<string, Promise<void>>;
   /** Who is being asked for the server of a session. */
   looking: Map<string, Promise<PeerLink | undefined>>;
-  /** What it shows of each session, which each server that has the session is told. */
-  standing: Map<string, Map<string, () => [Standing, ViewerRequests[Standing]]>>;
 }
 
 /**
@@ -151,28 +147,6 @@ export class RemoteFollowers implements OnModuleDestroy {
     return link !== undefined;
   }
 
-  /**
-   * Tells the server that has a session, and each one that takes it later, what the follower shows of it; what it shows no
-   * longer is told once.
-   */
-  async stand<K extends Standing>(
-    follower: Follower,
-    name: K,
-    input: ViewerRequests[K],
-  ): Promise<void> {
-    if (!follower.isOpen) return;
-    const { session } = input;
-    const { followed, standing } = this.#remotes.get(follower) ?? {};
-    if (followed?.has(session)) {
-      const ofSession = standing?.get(session) ?? new Map();
-      const key = `${name} ${'terminal' in input ? input.terminal : ''}`;
-      if (isShown(input)) ofSession.set(key, () => [name, input]);
-      else ofSession.delete(key);
-      standing?.set(session, ofSession);
-    }
-    await this.request(follower, name, input);
-  }
-
   /** After earlier attempts to follow the session, so that the end of none of these ends a later one. */
   async #placeInTurn(follower: Follower, followed: Followed): Promise<void> {
     const { placing } = this.#of(follower);
@@ -210,7 +184,8 @@ export class RemoteFollowers implements OnModuleDestroy {
       });
       if (watch.isClosed) return link.leave(session);
       followed.at = { server: server.id, link };
-      this.#tellStanding(follower, session, link);
+      for (const { name, input } of follower.shown?.(session) ?? [])
+        void link.ask(name, input).catch(ignoreError('it is told again when it breaks'));
       // It may have moved while it was asked for.
       void this.#check(follower, followed);
     });
@@ -267,18 +242,10 @@ export class RemoteFollowers implements OnModuleDestroy {
     this.#again(follower, followed);
   }
 
-  #tellStanding(follower: Follower, session: string, link: PeerLink): void {
-    const standing = this.#remotes.get(follower)?.standing.get(session)?.values() ?? [];
-    for (const told of standing)
-      void link.ask(...told()).catch(ignoreError('it is told again when it breaks'));
-  }
-
   #leave(remote: Remote, session: string): void {
-    const links = [...remote.links.values()];
-    // Those that know only what it shows.
-    if (remote.standing.delete(session)) for (const link of links) link.leave(session);
-    else this.#unfollow(remote, session)?.leave(session);
     this.#unfollow(remote, session);
+    // Also those that know only what it shows.
+    for (const link of remote.links.values()) link.leave(session);
   }
 
   /** Returns the connection over which it was followed. */
@@ -333,15 +300,11 @@ export class RemoteFollowers implements OnModuleDestroy {
       followed: new Map(),
       placing: new Map(),
       looking: new Map(),
-      standing: new Map(),
     };
     this.#remotes.set(follower, made);
     return made;
   }
 }
-
-const isShown = (input: ViewerRequests[Standing]): boolean =>
-  'watched' in input ? input.watched : input.size !== null;
 
 /** Whether another try may succeed. */
 const isTemporary = (error: unknown): boolean =>
