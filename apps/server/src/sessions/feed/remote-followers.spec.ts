@@ -324,6 +324,19 @@ describe('followers of sessions that another server has', () => {
     await owner.json('DELETE', `/api/sessions/${id}`);
     await until('it is told', () => client.ends.length > 0);
     expect(client.ends).toEqual(['gone not_found']);
-    id = await owner.session();
+  });
+
+  it.each([
+    ['its server ends', () => opened[0]?.io.engine.close()],
+    ['its row is missed', () => owner.log.elsewhere.moved(id)],
+  ])('are told of a session that was deleted when %s before it says so', async (_when, notice) => {
+    const client = await follow();
+    await until('the log', has(client));
+    opened[0]?.off('gone');
+    await owner.json('DELETE', `/api/sessions/${id}`);
+    place = undefined;
+    notice();
+    await until('it is told', () => client.ends.length > 0);
+    expect(client.ends).toEqual(['gone not_found']);
   });
 });

@@ -172,6 +172,8 @@ export class RemoteFollowers implements OnModuleDestroy {
     const { session } = watch;
     return this.#untilServed(async () => {
       const server = await this.servers.other(session);
+      // Throws `not_found` for one that was deleted, which nobody may have told.
+      if (!server) await this.log.summary(session);
       if (watch.isClosed) return;
       if (!server) {
         this.#forget(this.#of(follower), followed);
