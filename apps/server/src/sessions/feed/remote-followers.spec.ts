@@ -84,15 +84,7 @@ describe('followers of sessions that another server has', () => {
     place = other;
     terminals = owner.app.get(TerminalLog);
     const servers = { other: () => Promise.resolve(place) } as unknown as SessionServers;
-    const sockets: PeerSockets = {
-      open: () => {
-        const extraHeaders = { authorization: `Bearer ${owner.token}` };
-        const socket = openSocket(owner.url, { extraHeaders });
-        opened.push(socket);
-        return socket;
-      },
-    };
-    remote = new RemoteFollowers(owner.log, servers, sockets);
+    remote = new RemoteFollowers(owner.log, servers, sockets());
     const removal = { onRemoved: () => () => {} } as unknown as SessionRemoval;
     const live = new TransientNotices();
     followers = new SessionFollowers(
@@ -111,12 +103,28 @@ describe('followers of sessions that another server has', () => {
     opened.length = 0;
   });
 
+  const sockets = (onOpen?: (socket: PeerSocket) => unknown): PeerSockets => ({
+    open: () => {
+      const extraHeaders = { authorization: `Bearer ${owner.token}` };
+      const socket = openSocket(owner.url, { extraHeaders });
+      opened.push(socket);
+      onOpen?.(socket);
+      return socket;
+    },
+  });
   const plan = () =>
     owner.log.append(id, [newEvent('agent', 'plan', { args: { markdown: '' }, message: '' })]);
   const follow = async (more: object = {}): Promise<Client> => {
     const made = new Client();
     await followers.add(made, { session: id, after: 0, terminals: {}, ...more });
     return made;
+  };
+  const key = (data: string) => ['terminal.keys', { session: id, terminal: 'main', data }] as const;
+  const askedOver = () => {
+    const asked: string[] = [];
+    const noting = (socket: PeerSocket) =>
+      socket.onAnyOutgoing((name: string, { data }: { data: string }) => asked.push(name + data));
+    return { asked, noting };
   };
   const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
   const has = (client: Client) => async () => client.seqs.at(-1) === (await owner.log.lastSeq(id));
@@ -205,8 +213,7 @@ describe('followers of sessions that another server has', () => {
   });
 
   it('are obeyed in order before it is known who has the session', async () => {
-    const client = new Client();
-    const asked: string[] = [];
+    const { asked, noting } = askedOver();
     let wait = 20;
     const servers = {
       other: async () => {
@@ -214,24 +221,33 @@ describe('followers of sessions that another server has', () => {
         return other;
       },
     } as unknown as SessionServers;
-    const sockets: PeerSockets = {
-      open: () => {
-        const socket = openSocket(owner.url, {
-          extraHeaders: { authorization: `Bearer ${owner.token}` },
-        });
-        opened.push(socket);
-        socket.onAnyOutgoing((name: string, { data }: { data: string }) => asked.push(name + data));
-        return socket;
-      },
-    };
-    const ordered = new RemoteFollowers(owner.log, servers, sockets);
+    const ordered = new RemoteFollowers(owner.log, servers, sockets(noting));
+    const client = new Client();
     const keys = ['a', 'b', 'c', 'd'];
-    await Promise.all(
-      keys.map((data) =>
-        ordered.request(client, 'terminal.keys', { session: id, terminal: 'main', data }),
-      ),
-    );
+    await Promise.all(keys.map((data) => ordered.request(client, ...key(data))));
     expect(asked).toEqual(keys.map((data) => `terminal.keys${data}`));
+    ordered.onModuleDestroy();
+  });
+
+  it('are obeyed in order when they follow the session while its server is looked for', async () => {
+    const { asked, noting } = askedOver();
+    const late = Promise.withResolvers<LiveServer>();
+    const found = [late.promise];
+    const servers = {
+      other: () => found.pop() ?? Promise.resolve(other),
+    } as unknown as SessionServers;
+    const ordered = new RemoteFollowers(owner.log, servers, sockets(noting));
+    const client = new Client();
+    const first = ordered.request(client, ...key('a'));
+    const ends = { local: () => {}, gone: () => {}, failed: () => {} };
+    await ordered.add(client, { session: id, after: 0, terminals: 'none' }, ends);
+    const second = ordered.request(client, ...key('b'));
+    late.resolve(other);
+    await Promise.all([first, second]);
+    expect(asked.filter((each) => each.startsWith('terminal'))).toEqual([
+      'terminal.keysa',
+      'terminal.keysb',
+    ]);
     ordered.onModuleDestroy();
   });
 

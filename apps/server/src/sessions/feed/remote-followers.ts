@@ -265,11 +265,13 @@ export class RemoteFollowers implements OnModuleDestroy {
 
   /** The connection to the server that has a session; undefined if it is this one. */
   async #linkOf(follower: Follower, session: string): Promise<PeerLink | undefined> {
-    const { at } = this.#remotes.get(follower)?.followed.get(session) ?? {};
-    if (at) return at.link;
     if (!follower.isOpen) return undefined;
+    const { followed, looking } = this.#of(follower);
     // What is asked meanwhile, such as the next key, waits for the same answer, and so keeps its order.
-    const { looking } = this.#of(follower);
+    const asked = looking.get(session);
+    if (asked) return asked;
+    const { at } = followed.get(session) ?? {};
+    if (at) return at.link;
     const look = async (): Promise<PeerLink | undefined> => {
       try {
         const server = await this.servers.other(session);
@@ -278,7 +280,7 @@ export class RemoteFollowers implements OnModuleDestroy {
         looking.delete(session);
       }
     };
-    const found = looking.get(session) ?? look();
+    const found = look();
     looking.set(session, found);
     return found;
   }
