@@ -54,6 +54,10 @@ export class PeerLink {
     this.#listen();
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Begins to follow a session from where `watch` is. Throws errors of the other server, and `unavailable`. */
   async watch(watch: RemoteWatch, ends: WatchEnds): Promise<void> {
     const { session } = watch;

@@ -251,6 +251,26 @@ describe('followers of sessions that another server has', () => {
     ordered.onModuleDestroy();
   });
 
+  it('go on when the connection breaks as the other server answers', async () => {
+    const servers = { other: () => Promise.resolve(place) } as unknown as SessionServers;
+    const breaking = (socket: PeerSocket): void => {
+      const ask = socket.emitWithAck.bind(socket);
+      socket.emitWithAck = async (...asked) => {
+        const answer = await ask(...asked);
+        if (socket === opened[0]) socket.disconnect();
+        return answer;
+      };
+    };
+    const broken = new RemoteFollowers(owner.log, servers, sockets(breaking));
+    const client = new Client();
+    const ends = { local: () => {}, gone: () => {}, failed: () => {} };
+    await broken.add(client, { session: id, after: 0, terminals: 'none' }, ends);
+    await plan();
+    await until('what came later', has(client));
+    expect(client.seqs).toEqual(upTo(await owner.log.lastSeq(id)));
+    broken.onModuleDestroy();
+  });
+
   it('hold the other server back while they accept nothing, and then get all events', async () => {
     const stalled = await follow({ terminals: 'none' });
     await until('the log', has(stalled));

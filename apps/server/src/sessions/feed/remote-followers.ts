@@ -186,6 +186,8 @@ export class RemoteFollowers implements OnModuleDestroy {
       });
       if (watch.isClosed) return link.leave(session);
       followed.at = { server: server.id, link };
+      // It may have broken as it answered.
+      if (link.isClosed) return this.#again(follower, followed);
       for (const { name, input } of follower.shown?.(session) ?? [])
         void link.ask(name, input).catch(ignoreError('it is told again when it breaks'));
       // It may have moved while it was asked for.
