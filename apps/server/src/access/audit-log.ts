@@ -89,17 +89,26 @@ export class AuditLog implements BeforeApplicationShutdown {
 
   /** Runs an API’s check, and records a refusal. */
   refusals(
-    { via, ...caller }: Caller,
+    caller: Caller,
     what: Pick<AuditedAction, 'action' | 'session' | 'subject'>,
     check: () => void,
   ): void {
     try {
       check();
     } catch (error) {
-      const outcome = error instanceof AppError ? error.code : 'internal';
-      this.record({ api: via?.api ?? 'rest', address: via?.address, caller, ...what, outcome });
+      this.failure(caller, what, error);
       throw error;
     }
+  }
+
+  /** Records what an API could not do for a caller. */
+  failure(
+    { via, ...caller }: Caller,
+    what: Pick<AuditedAction, 'action' | 'session' | 'subject'>,
+    error: unknown,
+  ): void {
+    const outcome = error instanceof AppError ? error.code : 'internal';
+    this.record({ api: via?.api ?? 'rest', address: via?.address, caller, ...what, outcome });
   }
 
   /** The newest first. */

@@ -4,6 +4,7 @@ import {
   actionNamed,
   actionOperation,
   AppError,
+  ignoreError,
   mcpOperation,
   mcpToolNamed,
   operationNamed,
@@ -77,6 +78,15 @@ export class Dispatcher {
     if (operation.quiet(input)) return work();
     const subject = operation.subject(input, { page: null });
     return this.audit.run(caller, { action: name, session, subject }, work);
+  }
+
+  /** Records a call that the server of its session did not answer, unless it is one that is refused or not recorded. */
+  async recordUnanswered(session: string, call: UserCallRequest, error: AppError): Promise<void> {
+    const { name, caller } = call;
+    const checked = await this.check(session, call).catch(ignoreError('a refusal is recorded'));
+    if (!checked || checked.operation.quiet(checked.input)) return;
+    const subject = checked.operation.subject(checked.input, { page: null });
+    this.audit.failure(caller, { action: name, session, subject }, error);
   }
 
   async #forward(

@@ -11,8 +11,10 @@ import type { LiveServer } from '../../storage/live-servers.js';
 /** Where a server takes commands of others; it exists only for them. */
 export const peerCommandsPath = '/peers/commands';
 
+type CommandAnswer = { value?: unknown } | { error: object };
+
 /** A line of the answer, which ends with its value or an error. */
-export type CommandLine = { event: Event } | { value?: unknown } | { error: object };
+export type CommandLine = { event: Event } | CommandAnswer;
 
 /** A command, or a call of an operation, that may be about a session of another server. */
 export interface PassableCall {
@@ -23,6 +25,8 @@ export interface PassableCall {
   onEvent?: ((event: Event) => void) | undefined;
   isPassedOn?: boolean | undefined;
   isAudited?: boolean | undefined;
+  /** Called first when the session’s server does not answer: what it answers, it records in the audit log. */
+  onUnanswered?: ((error: AppError) => unknown) | undefined;
 }
 
 /** Commands on sessions of other servers, which carry them out in the caller’s name. */
@@ -42,16 +46,31 @@ export class CommandsElsewhere {
     caller: Caller,
     call: PassableCall,
   ): Promise<{ value: unknown } | undefined> {
-    if (session === undefined) return undefined;
-    if (call.isPassedOn) {
-      await this.servers.assertOwn(session);
-      return undefined;
-    }
-    const server = await this.servers.other(session);
-    return server && { value: await this.#ask(server, caller, call) };
+    const answer = session === undefined ? undefined : await this.#answer(session, caller, call);
+    if (answer && 'error' in answer) throw errorFrom(answer.error);
+    return answer && { value: answer.value };
   }
 
-  async #ask(server: LiveServer, caller: Caller, call: PassableCall): Promise<unknown> {
+  async #answer(
+    session: string,
+    caller: Caller,
+    call: PassableCall,
+  ): Promise<CommandAnswer | undefined> {
+    try {
+      if (call.isPassedOn) {
+        await this.servers.assertOwn(session);
+        return undefined;
+      }
+      const server = await this.servers.other(session);
+      return server && (await this.#ask(server, caller, call));
+    } catch (error) {
+      const known = errorFrom(error);
+      if (known.code !== 'cancelled') await call.onUnanswered?.(known);
+      throw error;
+    }
+  }
+
+  async #ask(server: LiveServer, caller: Caller, call: PassableCall): Promise<CommandAnswer> {
     const { name, input, id, isAudited, signal, onEvent } = call;
     if (signal?.aborted) throw cancelled();
     const sent = requestTo(server, caller);
@@ -60,7 +79,7 @@ export class CommandsElsewhere {
     this.watch.add(server.id, sent);
     try {
       sent.end(JSON.stringify({ name, input, id, isAudited }));
-      return await valueOf(await responseTo(sent), onEvent);
+      return await answerOf(await responseTo(sent), onEvent);
     } catch (error) {
       if (signal?.aborted) throw cancelled();
       throw error instanceof AppError ? error : broken();
@@ -89,15 +108,14 @@ function responseTo(sent: ClientRequest): Promise<IncomingMessage> {
   return promise;
 }
 
-async function valueOf(
+async function answerOf(
   reply: IncomingMessage,
   onEvent: ((event: Event) => void) | undefined,
-): Promise<unknown> {
+): Promise<CommandAnswer> {
   if (reply.statusCode !== 200) throw errorOfProblem(await text(reply)) ?? broken();
   for await (const line of linesOf(reply)) {
     const read = JSON.parse(line) as CommandLine;
-    if ('error' in read) throw errorFrom(read.error);
-    if (!('event' in read)) return read.value;
+    if (!('event' in read)) return read;
     onEvent?.(read.event);
   }
   throw broken();

@@ -49,14 +49,15 @@ export class NamedCalls {
       if (tool) return this.direct.runTool(tool, { input: fields, caller, signal });
     }
     if (typeof session !== 'string' || session === '') throw namesNoSession(name);
+    const asked = { name, input: fields, caller, ...(id && { id }) };
+    const onUnanswered = (error: AppError): Promise<void> =>
+      this.dispatcher.recordUnanswered(session, asked, error);
     // No other server is asked about a session that the caller may not see.
-    const passed = sees(caller, session) && (await this.elsewhere.call(session, caller, call));
+    const passed =
+      sees(caller, session) &&
+      (await this.elsewhere.call(session, caller, { ...call, onUnanswered }));
     if (passed) return passed.value;
-    return this.dispatcher.call(
-      session,
-      { name, input: fields, caller, ...(id && { id }) },
-      signal,
-    );
+    return this.dispatcher.call(session, asked, signal);
   }
 
   /** Whether `session` is a field of the tool itself, and so names no session of ours. */

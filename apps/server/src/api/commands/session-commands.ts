@@ -94,15 +94,18 @@ export class SessionCommands {
     const data = parsedInput(name, command.input, call.input ?? {});
     const [session, ...others] = idsIn(name, data);
     if (session !== undefined) check(session);
-    const passed = await this.elsewhere.call(session, caller, call);
+    const isAudited = command.scope !== 'view' && !call.isAudited;
+    const what = { action, session, subject: others.join(' ') };
+    const passed = await this.elsewhere.call(session, caller, {
+      ...call,
+      ...(isAudited && { onUnanswered: (error) => this.audit.failure(caller, what, error) }),
+    });
     if (passed) return passed.value;
     let about: ReturnType<NonNullable<AuditedWork['made']>> = {};
     const made = (what: typeof about): void => void (about = what);
     const run = (): Promise<unknown> =>
       this.own.run(name, data as CommandInput<typeof name>, { ...call, caller, made });
-    if (command.scope === 'view' || call.isAudited) return run();
-    const work = { action, session, subject: others.join(' '), made: () => about };
-    return this.audit.run(caller, work, run);
+    return isAudited ? this.audit.run(caller, { ...what, made: () => about }, run) : run();
   }
 }
 

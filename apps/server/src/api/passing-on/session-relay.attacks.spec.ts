@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { request, type IncomingMessage, type Server } from 'node:http';
-import { connect } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -16,12 +16,15 @@ import { liveServer } from '../../testing/live-server.js';
 import { TestServer } from '../../testing/server.js';
 import { SessionCommands } from '../commands/session-commands.js';
 
+const nowhere = '127.0.0.1:1';
+
 describe('attacks: a session of another server', () => {
   const owner = new TestServer();
   const entry = new TestServer();
   let port: PeerPort;
   let session: string;
-  let isAlive = true;
+  /** Where the owner is thought to be. */
+  let address: string;
 
   beforeAll(async () => {
     await owner.start();
@@ -31,9 +34,7 @@ describe('attacks: a session of another server', () => {
     const there = liveServer({ id: 'owner', address: port.address, key: port.key });
     entry.replace(SessionServers, {
       other: (id) =>
-        id !== session
-          ? Promise.resolve(undefined)
-          : Promise.resolve(isAlive ? there : { ...there, address: '127.0.0.1:1' }),
+        id !== session ? Promise.resolve(undefined) : Promise.resolve({ ...there, address }),
       assertOwn: () => Promise.reject(new AppError('unavailable', 'Not here.')),
     });
     entry.replace(PeerWatch, { add: () => {} });
@@ -43,7 +44,7 @@ describe('attacks: a session of another server', () => {
     await writeFile(join(entry.data, 'server.json'), JSON.stringify({ token, viewerToken }));
     await entry.start();
   });
-  afterEach(() => void (isAlive = true));
+  beforeEach(() => void (address = port.address));
   afterAll(async () => {
     port.close();
     await entry.close();
@@ -174,7 +175,7 @@ describe('attacks: a session of another server', () => {
     });
 
     it('is unavailable while its server does not answer', async () => {
-      isAlive = false;
+      address = nowhere;
       const answer = await entry.json('GET', `/api/sessions/${session}`);
       expect(answer).toMatchObject({ status: 503, code: 'unavailable' });
       expect((await post(`/api/sessions/${session}/messages`)).status).toBe(503);
@@ -221,10 +222,41 @@ describe('attacks: a session of another server', () => {
       await expect(commands().call(caller, operation)).rejects.toMatchObject({
         code: 'invalid_input',
       });
-      isAlive = false;
+      address = nowhere;
       await expect(
         commands().call(caller, { name: 'status', input, signal }),
       ).rejects.toMatchObject({ code: 'unavailable' });
+    });
+
+    it('is recorded as unavailable when its server does not answer, or no longer', async () => {
+      const ending = createServer((socket) => {
+        socket.once('data', () => socket.write('ok\n'));
+        socket.on('data', (bytes) => void (String(bytes).includes('POST') && socket.destroy()));
+      });
+      await once(ending.listen(0, '127.0.0.1'), 'listening');
+      const caller = as(ownerCaller, 'acp');
+      const call = (name: string, input: object) =>
+        commands().call(caller, { name, input: { session, ...input }, signal });
+      for (const each of [nowhere, `127.0.0.1:${(ending.address() as AddressInfo).port}`]) {
+        address = each;
+        for (const asked of [
+          call('message', { text: 'x' }),
+          call('files.mkdir', { path: 'made' }),
+          call('files.read', { path: 'read' }),
+          call('status', {}),
+        ])
+          await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
+      }
+      ending.close();
+      // What it has answered, that server has recorded.
+      address = port.address;
+      await expect(call('withdraw', { message: 999 })).rejects.toMatchObject({ code: 'not_found' });
+      const { entries } = await entry.json<AuditPage>('GET', '/api/audit?limit=50');
+      const recorded = entries.filter(({ api }) => api === 'acp').toReversed();
+      const lost = { caller: 'owner', address: '10.0.0.9', session, outcome: 'unavailable' };
+      const message = { ...lost, action: 'sessions.message' };
+      const folder = { ...lost, action: 'files.mkdir', subject: 'made' };
+      expect(recorded).toMatchObject([message, folder, message, folder]);
     });
 
     it('tells the events of a wait, which ends when it is cancelled', async () => {
