@@ -1,3 +1,4 @@
+import type { AuditPage } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { AuditLog } from '../../access/audit-log.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
@@ -13,6 +14,7 @@ describe('the dashboard’s socket, for a session of another server', () => {
   const other = liveServer();
   let place: LiveServer | undefined = other;
   const links: PeerSocket[] = [];
+  let answers = true;
   const lead = new TestServer()
     .replace(SessionServers, {
       other: () => Promise.resolve(place),
@@ -21,7 +23,7 @@ describe('the dashboard’s socket, for a session of another server', () => {
     .replace(PeerSockets, {
       open: () => {
         const extraHeaders = { authorization: `Bearer ${owner.token}` };
-        const link = openSocket(owner.url, { extraHeaders });
+        const link = openSocket(answers ? owner.url : 'http://127.0.0.1:1', { extraHeaders });
         links.push(link);
         return link;
       },
@@ -39,6 +41,7 @@ describe('the dashboard’s socket, for a session of another server', () => {
   });
   beforeEach(async () => {
     place = other;
+    answers = true;
     id = await owner.session();
     socket = await connected(dashboardSocket(lead.url, { authorization: `Bearer ${lead.token}` }));
   });
@@ -102,6 +105,27 @@ describe('the dashboard’s socket, for a session of another server', () => {
     expect(await ask('terminal.fit', { terminal: 'main', size: null })).toEqual(done);
     expect(await ask('unwatch', {})).toEqual(done);
     await until('the connection ends', () => links.every(({ connected }) => !connected));
+  });
+
+  it('records what that server does not answer', async () => {
+    answers = false;
+    const unavailable = { ok: false, error: { code: 'unavailable' } };
+    for (const data of ['l', 's'])
+      expect(await ask('terminal.keys', { terminal: 'main', data })).toMatchObject(unavailable);
+    expect(await ask('terminal.open', { terminal: 'main' })).toMatchObject(unavailable);
+    const recorded = async () => {
+      const { entries } = await lead.json<AuditPage>('GET', `/api/audit?session=${id}`);
+      return entries.map(({ caller, action, outcome }) => `${caller} ${action} ${outcome}`);
+    };
+    const lost = ['owner terminal.open unavailable', 'owner terminal.keys unavailable'];
+    expect(await recorded()).toEqual(lost);
+    answers = true;
+    expect(await ask('terminal.keys', { terminal: 'main', data: 'x' })).toEqual(done);
+    owner.sandboxes.agents.delete(id);
+    expect(await ask('terminal.keys', { terminal: 'main', data: 'x' })).toMatchObject({
+      error: { code: 'conflict' },
+    });
+    expect(await recorded()).toEqual(lost);
   });
 
   it('lets viewers only watch', async () => {

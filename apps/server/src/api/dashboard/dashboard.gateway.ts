@@ -7,6 +7,7 @@ import {
 } from '@nestjs/websockets';
 import {
   dashboardPath,
+  errorFrom,
   viewerRequests,
   type Answer,
   type SessionSummary,
@@ -15,6 +16,7 @@ import {
 import type { z } from 'zod';
 import { sees, seesAll, seesTerminals } from '../../access/caller.js';
 import { EvaluationService } from '../../evaluations/evaluation.service.js';
+import type { ShownPart } from '../../sessions/feed/follower.js';
 import { FeedSources, SessionFollowers } from '../../sessions/feed/session-followers.js';
 import { newestFirst } from '../../sessions/session.service.js';
 import { BrowserWatch } from './browser-watch.js';
@@ -137,15 +139,25 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     'terminal.keys': (_, keys) => this.input.keys(keys),
     'terminal.fit': async (socket, fit) => {
       await this.#sizes.set(socket, fit);
-      await this.sources.remote.request(socket.data.follower, 'terminal.fit', fit);
+      await this.#tell(socket, 'terminal.fit', fit);
     },
     'terminal.hold': (_, hold) => this.input.hold(hold),
     'terminal.open': (_, open) => this.input.open(open),
     'browser.watch': async (socket, request) => {
       this.#browsers.set(socket, request.session, request.watched);
-      await this.sources.remote.request(socket.data.follower, 'browser.watch', request);
+      await this.#tell(socket, 'browser.watch', request);
     },
   };
+
+  /** Tells the other server that has the session, if any, what the viewer shows of it. */
+  async #tell<N extends ShownPart['name']>(
+    { data: { follower } }: DashboardSocket,
+    name: N,
+    shown: ViewerRequests[N],
+  ): Promise<void> {
+    const answer = await this.sources.remote.request(follower, name, shown);
+    if (answer && !answer.ok) throw errorFrom(answer.error);
+  }
 
   async #watch(
     { data: { access, follower } }: DashboardSocket,
@@ -177,13 +189,13 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
       const schema: z.ZodType<RequestInput<keyof Requests>> = viewerRequests[name].input;
       const request = parsedInput(name, schema, input);
       const session = 'session' in request ? request.session : undefined;
-      // What changes a session is done, and written into the audit log, by the server that has it.
+      // What changes a session is done by the server that has it.
       if (session !== undefined && 'audit' in viewerRequests[name]) {
-        access.check(name, session);
-        const { remote } = this.sources;
         const passed = request as ViewerRequests[K] & { session: string };
-        if (await remote.request(socket.data.follower, name, passed))
-          return { ok: true, value: {} };
+        const answer = await access.passOn(name, session, () =>
+          this.sources.remote.request(socket.data.follower, name, passed),
+        );
+        if (answer) return answer;
       }
       const value = await access.run(name, session, () =>
         this.#handlers[name](socket, request as RequestInput<K>),

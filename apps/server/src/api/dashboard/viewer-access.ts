@@ -32,11 +32,23 @@ export class ViewerAccess {
       : work();
   }
 
-  #isAudited(action: RequestName, session: string | undefined): boolean {
+  /** Passes it on to the server of the session, which records what it answers. */
+  async passOn<T>(action: RequestName, session: string, work: () => Promise<T>): Promise<T> {
+    this.check(action, session);
+    try {
+      return await work();
+    } catch (error) {
+      if (this.#isAudited(action, session, 'unanswered'))
+        this.audit.failure(this.caller, { action, session }, error);
+      throw error;
+    }
+  }
+
+  #isAudited(action: RequestName, session: string | undefined, outcome = ''): boolean {
     const request = viewerRequests[action];
     if (!('audit' in request)) return false;
     if (request.audit === 'always') return true;
-    const key = `${action} ${session}`;
+    const key = `${action} ${session} ${outcome}`;
     const isFirst = !this.#recorded.has(key);
     this.#recorded.add(key);
     return isFirst;

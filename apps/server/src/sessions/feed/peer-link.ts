@@ -89,24 +89,29 @@ export class PeerLink {
     });
   }
 
-  /**
-   * Resolves with the answer of the other server. Throws its errors, and `unavailable` without an answer, when it is unknown
-   * whether it was done.
-   */
+  /** Throws errors of the other server, and `unavailable` like `request`. */
   async ask<K extends keyof ViewerRequests>(
     name: K,
     input: ViewerRequests[K],
   ): Promise<Record<string, unknown>> {
+    const answer = await this.request(name, input);
+    if (!answer.ok) throw errorFrom(answer.error);
+    return answer.value;
+  }
+
+  /** The answer of the other server. Throws `unavailable` without one, when it is unknown whether it was done. */
+  async request<K extends keyof ViewerRequests>(
+    name: K,
+    input: ViewerRequests[K],
+  ): Promise<Answer<Record<string, unknown>>> {
     if ('session' in input) this.#known.add(input.session);
     return this.#whileInUse(async () => {
       await this.#connected.promise;
       if (this.#isClosed) throw broken();
       const asked = this.socket.timeout(answerMs).emitWithAck(name, ...([input] as never));
-      const answer = (await asked.catch(() => {
+      return (await asked.catch(() => {
         throw broken();
       })) as Answer<Record<string, unknown>>;
-      if (!answer.ok) throw errorFrom(answer.error);
-      return answer.value;
     });
   }
 

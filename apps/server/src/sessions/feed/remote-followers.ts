@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { AppError, errorFrom, ignoreError, type ViewerRequests } from '@belay/protocol';
+import {
+  AppError,
+  errorFrom,
+  ignoreError,
+  type Answer,
+  type ViewerRequests,
+} from '@belay/protocol';
 import { EventLog } from '../../logs/event-log.js';
 import { SessionServers } from '../../peers/session-servers.js';
 import type { LiveServer } from '../../storage/live-servers.js';
@@ -134,17 +140,16 @@ export class RemoteFollowers implements OnModuleDestroy {
   }
 
   /**
-   * Whether another server had the session of the request, and has done it. Throws the error of that server, and
-   * `unavailable` when it is unknown whether it was done.
+   * The answer of the other server that has the session of the request; undefined if none has it. Throws `unavailable`
+   * without an answer, when it is unknown whether it was done.
    */
   async request<K extends keyof ViewerRequests>(
     follower: Follower,
     name: K,
     input: ViewerRequests[K] & { session: string },
-  ): Promise<boolean> {
+  ): Promise<Answer<object> | undefined> {
     const link = await this.#linkOf(follower, input.session);
-    await link?.ask(name, input);
-    return link !== undefined;
+    return link?.request(name, input);
   }
 
   /** After earlier attempts to follow the session, so that the end of none of these ends a later one. */
