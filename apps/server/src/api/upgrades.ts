@@ -6,12 +6,11 @@ import { WebSocketServer } from 'ws';
 import { may, type Caller } from '../access/caller.js';
 import { CallerEnds } from '../access/caller-ends.js';
 import { isWebSocket } from '../is-web-socket.js';
-import { introducedCaller } from '../peers/introduced-caller.js';
+import { isPassedOn, ofSessionsAlone } from '../peers/introduced-caller.js';
 import { ColdChanges } from '../storage/cold-changes.js';
 import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
-import { notYetKnown } from './passing-on/known-caller.js';
 import { SocketCounts } from './limits/socket-counts.js';
 import { refuseOnSocket } from '../refuse-on-socket.js';
 
@@ -95,6 +94,7 @@ export class Upgrades implements BeforeApplicationShutdown {
 
   #apiAt(request: IncomingMessage): SocketApi | RawUpgrades {
     const { url = '' } = request;
+    if (isPassedOn(request.socket)) throw ofSessionsAlone();
     const fault = this.addresses.fault(request);
     if (fault) throw new AppError('forbidden', fault);
     this.changes.requireCurrent();
@@ -117,13 +117,10 @@ export class Upgrades implements BeforeApplicationShutdown {
     api: SocketApi,
     { request, socket, head }: { request: IncomingMessage; socket: Duplex; head: Buffer },
   ): void {
-    const introduced = introducedCaller(request.socket);
-    const from = { api: introduced?.api ?? api.api, request };
+    const from = { api: api.api, request };
     const token = tokenOf(request);
-    const isKnown = introduced !== undefined || token !== undefined;
-    const caller = isKnown ? this.#callerOf(token ?? '', from) : undefined;
-    if (introduced && !caller) throw notYetKnown();
-    if (!caller && (isKnown || !api.mayIntroduceItself)) {
+    const caller = token === undefined ? undefined : this.#callerOf(token, from);
+    if (!caller && (token !== undefined || !api.mayIntroduceItself)) {
       throw new AppError('unauthorized', 'Send a token of this server as Authorization: Bearer.');
     }
     const place = this.counts.enter({ caller, address: request.socket.remoteAddress });

@@ -1,3 +1,4 @@
+import { AppError } from '@belay/protocol';
 import type { IntroducedCaller, PeerIntroduction } from './peer-introduction.js';
 
 /** How the sockets were introduced that other servers opened; nothing that is sent on a socket changes it. */
@@ -18,3 +19,10 @@ export function isPassedOn(socket: object): boolean {
   const kind = introductions.get(socket)?.kind;
   return kind === 'request' || kind === 'caller';
 }
+
+/** For all else that is asked over such a socket: whatever a client gets into a request that is passed on reaches nothing. */
+export const ofSessionsAlone = (): AppError =>
+  new AppError(
+    'not_found',
+    'Other servers pass on what is about a session of this one, and nothing else.',
+  );

@@ -11,7 +11,7 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import { AddressCheck } from '../auth/address-check.js';
 import { Identity } from '../auth/identity.js';
 import { maxViewerPacket } from '../limits/request-budget.js';
-import { introducedCaller } from '../../peers/introduced-caller.js';
+import { introducedCaller, isPassedOn, ofSessionsAlone } from '../../peers/introduced-caller.js';
 import { SocketCounts, type SocketPlace } from '../limits/socket-counts.js';
 import { ColdChanges } from '../../storage/cold-changes.js';
 import type { DashboardServer } from './dashboard-socket.js';
@@ -107,8 +107,11 @@ export class DashboardAdapter extends IoAdapter {
   }
 
   #allow(request: IncomingMessage, answer: Answer): void {
+    const { socket } = request;
     const fault = this.#addresses.fault(request);
     if (fault) answer(fault, false);
+    else if (isPassedOn(socket) && !introducedCaller(socket))
+      answer(ofSessionsAlone().message, false);
     else if (this.#identity.caller(request) || this.#identity.hasLogin(request.headers))
       answer(null, true);
     else answer('A token is missing or wrong.', false);

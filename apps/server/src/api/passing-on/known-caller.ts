@@ -19,5 +19,5 @@ export async function knownCaller(identity: Identity, request: CallingRequest): 
 }
 
 /** For a caller that another server knows: `unauthorized` would be final. */
-export const notYetKnown = (): AppError =>
+const notYetKnown = (): AppError =>
   new AppError('unavailable', 'This server does not know the caller yet: try again.');

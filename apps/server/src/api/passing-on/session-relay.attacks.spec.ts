@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { request, type IncomingMessage, type Server } from 'node:http';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -63,7 +63,12 @@ describe('attacks: a session of another server', () => {
     const agent = new PeerAgent({ address: port.address, key: port.key }, introduction);
     const headers = { 'content-type': 'application/json', ...asked.headers };
     const sent = request({ agent, ...asked, headers }).end(body && JSON.stringify(body));
-    const [reply] = (await once(sent, 'response')) as [IncomingMessage];
+    const opened = once(sent, 'upgrade').then(([, socket]: Socket[]) => {
+      socket?.destroy();
+      throw new Error('It was accepted as a socket.');
+    });
+    const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+    const [reply] = await Promise.race([answered, opened]);
     return { status: reply.statusCode, text: await text(reply) };
   }
   const by = (id: string, api: ApiName = 'mcp'): PeerIntroduction => ({
@@ -173,6 +178,26 @@ describe('attacks: a session of another server', () => {
       const path = `/api/sessions/${session}`;
       expect((await toOwner({ introduction: by('owner'), path, headers })).status).toBe(404);
     });
+
+    it.each(['/ws', '/acp', '/agent', '/socket/?EIO=4&transport=websocket'])(
+      'is not asked over a socket at %s',
+      async (path) => {
+        const headers = {
+          authorization: `Bearer ${owner.token}`,
+          connection: 'Upgrade',
+          upgrade: 'websocket',
+          'sec-websocket-version': '13',
+          'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+        };
+        // In the name of a caller, servers follow sessions over the dashboard’s socket.
+        const introductions = path.startsWith('/socket') ? [relayed] : [relayed, by('owner')];
+        for (const introduction of introductions) {
+          const { status, text } = await toOwner({ introduction, path, headers });
+          expect(status).toBeGreaterThanOrEqual(400);
+          expect(text).toContain('nothing else');
+        }
+      },
+    );
 
     it('is unavailable while its server does not answer', async () => {
       address = nowhere;

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
-import { allRoutes, AppError, errorFrom, routeName } from '@belay/protocol';
+import { allRoutes, errorFrom, routeName } from '@belay/protocol';
 import type { NextFunction, Request, Response } from 'express';
 import { AuditLog } from '../../access/audit-log.js';
 import { noSuchSession, sees, type Caller } from '../../access/caller.js';
-import { introducedCaller, isPassedOn } from '../../peers/introduced-caller.js';
+import { introducedCaller, isPassedOn, ofSessionsAlone } from '../../peers/introduced-caller.js';
 import { PeerWatch } from '../../peers/peer-watch.js';
 import { SessionServers } from '../../peers/session-servers.js';
 import { refuseOnSocket } from '../../refuse-on-socket.js';
@@ -126,13 +126,6 @@ export class SessionRelay {
     return undefined;
   }
 }
-
-/** Whatever a client gets into a request that is passed on reaches nothing else. */
-const ofSessionsAlone = (): AppError =>
-  new AppError(
-    'not_found',
-    'Other servers pass on what is about a session of this one, and nothing else.',
-  );
 
 /** The session that a path is about, as the router reads it; undefined for other paths. */
 function sessionAt(path: string): string | undefined {
