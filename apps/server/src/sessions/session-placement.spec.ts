@@ -1,14 +1,18 @@
-import { sessionSettings, type ApiName } from '@belay/protocol';
+import { Readable } from 'node:stream';
+import { AppError, sessionSettings, type ApiName } from '@belay/protocol';
 import { ownerCaller } from '../access/caller.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { ColdChanges } from '../storage/cold-changes.js';
 import { LiveServers, type LiveServer } from '../storage/live-servers.js';
 import { serverId } from '../server-id.js';
+import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { joinMachine, runOnMachines } from '../testing/joined-machine.js';
 import { liveServer } from '../testing/live-server.js';
 import { TestServer } from '../testing/server.js';
+import { SandboxSlots } from './sandbox-slots.js';
 import { SessionPlacement, type Placed } from './session-placement.js';
 import { startEvent } from './start-event.js';
+import { WorkspaceStore } from './workspace.store.js';
 
 const server = new TestServer();
 let others: LiveServer[] = [];
@@ -93,6 +97,24 @@ it('is this one when the others cannot be looked at', async () => {
     .mockRejectedValueOnce(new Error('Connection terminated unexpectedly'));
   expect(await owner()).toBe(serverId);
   await server.reaches(`session-${count}`, 'running');
+});
+
+it.each([
+  ['stopped', 'POST', '/stop'],
+  ['deleted', 'DELETE', ''],
+])('starts nothing for a session that is %s meanwhile', async (_, method, path) => {
+  const id = `session-${count + 1}`;
+  const ends = async () => {
+    await server.json(method, `/api/sessions/${id}${path}`);
+    throw new Error('It begins here.');
+  };
+  jest.spyOn(server.app.get(SessionsStore), 'ownedByServer').mockImplementationOnce(ends);
+  const before = server.sandboxes.starts.length;
+  await owner({ workspace: 'upload' }, { sendsWorkspace: true });
+  const sent = server.app.get(WorkspaceStore).send(id, Readable.from([tarOfFile('hello')]));
+  await expect(sent).rejects.toThrow(AppError);
+  expect(server.sandboxes.starts).toHaveLength(before);
+  expect(server.app.get(SandboxSlots).has(id)).toBe(false);
 });
 
 it('is this one while the machine is full that alone fits', async () => {

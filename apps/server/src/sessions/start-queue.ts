@@ -155,7 +155,11 @@ export class StartQueue implements OnApplicationShutdown {
       if (!place || !(await this.#hasCapacity(place, session)) || !this.#isTaken(session)) return;
       this.slots.take(session, place.id);
       void this.slots
-        .inOrder(session, () => this.#start(session, place))
+        .inOrder(session, async () => {
+          // Whoever ends it after this look halts it after its start.
+          if (await this.status.isOver(session)) throw notNeeded();
+          await this.#start(session, place);
+        })
         .catch((error: unknown) => this.#failed(session, errorFrom(error)));
     } catch (error) {
       if (this.#isTaken(session)) await this.#report(session, errorFrom(error));

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newEvent, type SessionState } from '@belay/protocol';
+import { isEnded, newEvent, type SessionState } from '@belay/protocol';
 import { stateMessage, workingState } from '../logs/consequences.js';
 import { EventLog } from '../logs/event-log.js';
 
@@ -7,6 +7,11 @@ import { EventLog } from '../logs/event-log.js';
 @Injectable()
 export class StartStatus {
   constructor(private readonly log: EventLog) {}
+
+  /** Whether the session has ended, so that nothing starts for it. Throws `not_found` for one that was deleted. */
+  async isOver(session: string): Promise<boolean> {
+    return isEnded((await this.log.summary(session)).state);
+  }
 
   /** Changes only a session that is still starting: the user may have stopped it meanwhile. */
   async report(session: string, state: SessionState, reason: string | null): Promise<void> {
