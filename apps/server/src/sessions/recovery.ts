@@ -4,8 +4,8 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { ignoreError, newEvent, isEnded, type SessionSummary } from '@belay/protocol';
-import { ContainerHost } from '@belay/containers';
+import { errorFrom, ignoreError, newEvent, isEnded, type SessionSummary } from '@belay/protocol';
+import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { stateMessage } from '../logs/consequences.js';
 import { EventLog } from '../logs/event-log.js';
@@ -14,9 +14,8 @@ import { isUnchecked } from './session-checks.js';
 import { StartQueue } from './start-queue.js';
 import { StartStatus } from './start-status.js';
 
-/** How long sandboxes may take to be adopted after the engine is available again. */
-const adoptionTimeoutMs = 10_000;
-const intervalMs = 500;
+/** The delay before a sandbox is looked for again that could not be looked for, in milliseconds. */
+const lookAgainMs = 500;
 
 /** Updates sessions that come from another server, and when their sandbox exits unexpectedly. */
 @Injectable()
@@ -27,7 +26,7 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly log: EventLog,
     private readonly sandboxes: SandboxService,
-    private readonly host: ContainerHost,
+    private readonly reconciler: Reconciler,
     private readonly queue: StartQueue,
     private readonly slots: SandboxSlots,
     private readonly status: StartStatus,
@@ -52,41 +51,47 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
    * Sessions with a running sandbox continue; those that have never had one begin; for the others, the log records the loss.
    * One that was handed over to start here begins at once.
    */
-  async adopt(summary: SessionSummary, { isHanded = false } = {}): Promise<void> {
-    const { id, state } = summary;
-    if (isEnded(state)) {
-      if (this.sandboxes.state(id) === 'none') return;
-      this.slots.take(id);
-      if (state === 'stopped') await this.slots.halt(id);
-      // A session without a check result keeps its sandbox for the check.
-      else if (!isUnchecked(summary)) this.slots.linger(id);
-      return;
-    }
+  async adopt({ id }: SessionSummary, { isHanded = false } = {}): Promise<void> {
     const isNew = (await this.log.epoch(id)) === 0;
     const isFound = !(isNew && isHanded) && (await this.#isFoundAgain(id));
     if (this.#closing) return;
-    if (isFound) {
+    // It may have been stopped since it was taken.
+    const summary = await this.log.summary(id);
+    if (isEnded(summary.state)) {
+      if (isFound) await this.#keepForFiles(summary);
+    } else if (isFound) {
       this.slots.take(id);
       await this.status.report(id, 'running', null);
-    } else if (isNew || state === 'starting') {
-      // It may have been stopped since it was taken.
-      if (!isEnded((await this.log.summary(id)).state)) this.queue.add(id);
+    } else if (isNew || summary.state === 'starting') {
+      this.queue.add(id);
     } else {
       await this.#lost(id, 'Its sandbox was gone when the server started.');
     }
   }
 
-  /** Waits for the host of containers, because without it the state of the sandboxes is unknown. */
+  /** The sandbox of a session that has ended. */
+  async #keepForFiles(summary: SessionSummary): Promise<void> {
+    const { id, state } = summary;
+    this.slots.take(id);
+    if (state === 'stopped') await this.slots.halt(id);
+    // A session without a check result keeps its sandbox for the check.
+    else if (!isUnchecked(summary)) this.slots.linger(id);
+  }
+
+  /** Looks until the host of containers responds, because without it the state of the sandboxes is unknown. */
   async #isFoundAgain(session: string): Promise<boolean> {
-    let remainingMs = 0;
+    let isTold = false;
     while (this.sandboxes.state(session) === 'none' && !this.#closing) {
-      const [host] = await this.host.checks();
-      if (!host?.ok) remainingMs = adoptionTimeoutMs;
-      else if (remainingMs <= 0) return this.sandboxes.state(session) !== 'none';
-      await new Promise((resolve) => setTimeout(resolve, intervalMs).unref());
-      remainingMs -= intervalMs;
+      try {
+        await this.reconciler.adopt(session);
+        break;
+      } catch (error) {
+        if (!isTold) this.#logger.warn(errorFrom(error).message);
+        isTold = true;
+        await new Promise((resolve) => setTimeout(resolve, lookAgainMs).unref());
+      }
     }
-    return true;
+    return this.sandboxes.state(session) !== 'none';
   }
 
   async #lost(session: string, reason: string): Promise<void> {

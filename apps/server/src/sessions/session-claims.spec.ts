@@ -1,4 +1,4 @@
-import { sessionSettings, type NewEvent } from '@belay/protocol';
+import { AppError, sessionSettings, type NewEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { RestrictedSessions } from '../access/restricted-sessions.js';
 import { SessionOwners } from '../access/session-owners.js';
@@ -8,6 +8,7 @@ import { LiveServers, type LiveServer } from '../storage/live-servers.js';
 import { serverId } from '../server-id.js';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
+import { SandboxSlots } from './sandbox-slots.js';
 import { SessionClaims } from './session-claims.js';
 import { pauseEvent, startEvent } from './start-event.js';
 import { StartQueue } from './start-queue.js';
@@ -175,12 +176,38 @@ it('takes over the sessions of a server that has ended, and looks at what else i
   jest.mocked(server.log.claimLeft).mockRestore();
   await claims().takeLeft();
   expect(looks).toHaveBeenCalledTimes(1);
-  expect(adopts.mock.calls.flat().toSorted()).toEqual([gone, 'one', running].toSorted());
+  expect(new Set(adopts.mock.calls.flat())).toEqual(new Set([gone, 'one', running]));
   await server.reaches(gone, 'failed');
   await server.reaches(running, 'running');
   // Rights depend on whose sign-in it has.
   expect(server.app.get(RestrictedSessions).userOf('one')).toBe('user');
 });
+
+it.each([
+  ['works', 'running'],
+  ['is stopped meanwhile', 'stopped'],
+])(
+  'looks again for a sandbox that could not be looked for, of a session that %s',
+  async (_, state) => {
+    const id = await server.session();
+    await server.log.handOver(id, 'other');
+    const agent = server.sandboxes.agents.get(id)!;
+    server.sandboxes.agents.delete(id);
+    server.app.get(SandboxSlots).free(id);
+    await isGivenTo(id, serverId);
+    const away = new AppError('unavailable', 'Docker does not respond.');
+    const adopt = jest.spyOn(server.app.get(Reconciler), 'adopt').mockRejectedValue(away);
+    const takes = jest.spyOn(server.app.get(Takeovers), 'take');
+    await claims().takeHanded();
+    await until('it is looked for', () => adopt.mock.calls.length > 1);
+    if (state === 'stopped') await server.json('POST', `/api/sessions/${id}/stop`);
+    adopt.mockImplementation(async () => void server.sandboxes.agents.set(id, agent));
+    await takes.mock.results[0]?.value;
+    expect((await server.log.summary(id)).state).toBe(state);
+    expect(server.sandboxes.agents.has(id)).toBe(state === 'running');
+    expect(server.app.get(SandboxSlots).has(id)).toBe(state === 'running');
+  },
+);
 
 it('looks at what one has left also after a look that failed, and after the first', async () => {
   const looks = jest.spyOn(Reconciler.prototype, 'lookAgain').mockResolvedValue();

@@ -79,8 +79,9 @@ export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
     const adopted = taken.map((session) =>
       this.recovery.adopt(session, options).catch((error: unknown) => this.#logger.error(error)),
     );
-    void this.#repeatChecks(taken);
     await Promise.all(adopted);
+    // In the sandboxes that are there: one that is still looked for would get a second one.
+    void this.#repeatChecks(taken);
   }
 
   onModuleDestroy(): void {
