@@ -74,7 +74,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
 
   /** Before anything is appended to them, this server becomes the owner of the sessions that others left. */
   async beforeLead(): Promise<void> {
-    this.#left = (await this.claimLeft()).map(({ id }) => id);
+    this.#left = (await this.claims.left()).map(({ id }) => id);
   }
 
   /** The sessions that this server became the owner of as it began to lead, and still is. */
@@ -88,16 +88,6 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     this.#onTaken.add(listener);
   }
 
-  /** Becomes the owner of the sessions whose servers have ended, and returns them. */
-  claimLeft(): Promise<SessionSummary[]> {
-    return this.claims.left();
-  }
-
-  /** Becomes the owner of the sessions that others have handed over to this server, and returns them. */
-  claimHanded(): Promise<SessionSummary[]> {
-    return this.claims.handed();
-  }
-
   #own(records: readonly SessionRecord[]): SessionSummary[] {
     for (const record of records) this.#fence.set(record);
     for (const { id } of records) this.elsewhere.moved(id);
@@ -106,7 +96,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     return taken;
   }
 
-  /** Gives a session to another server, which takes it with `claimHanded`: this one may append no more to it. */
+  /** Gives a session to another server, which takes it with `OwnerClaims.handed`: this one may append no more to it. */
   async handOver(session: string, server: string): Promise<void> {
     await this.#writer.enqueue(session, (record) => fold({ ...record, owner: server }, []));
     this.elsewhere.moved(session);

@@ -35,11 +35,11 @@ alwaysOnEveryDatabase('a claim', (databases) => {
     const { stored, goesOn } = delayAnswers();
     const created = logs.session('new');
     await stored;
-    expect(await logs.log.claimHanded()).toEqual([]);
+    expect(await logs.log.claims.handed()).toEqual([]);
     goesOn();
     await created;
     await logs.log.append('new', note('It goes on.'));
-    expect(await logs.log.claimHanded()).toEqual([]);
+    expect(await logs.log.claims.handed()).toEqual([]);
   });
 
   it('leaves a session that this server begins to work on by itself', async () => {
@@ -48,7 +48,7 @@ alwaysOnEveryDatabase('a claim', (databases) => {
     const { stored, goesOn } = delayAnswers();
     const appended = logs.log.append('idle', note('first'));
     await stored;
-    expect(await logs.log.claimHanded()).toEqual([]);
+    expect(await logs.log.claims.handed()).toEqual([]);
     goesOn();
     await appended;
     await logs.log.append('idle', note('second'));
@@ -65,9 +65,9 @@ alwaysOnEveryDatabase('a claim', (databases) => {
       await goesOn.promise;
       return records;
     };
-    const left = logs.log.claimLeft();
+    const left = logs.log.claims.left();
     await until('it is taken', async () => (await logs.store.ownerOf('one')) === serverId);
-    const handed = logs.log.claimHanded();
+    const handed = logs.log.claims.handed();
     await owners.ofThisServer();
     goesOn.resolve();
     expect([await left, await handed].map(ids)).toEqual([['one'], []]);
@@ -85,9 +85,9 @@ alwaysOnEveryDatabase('a claim', (databases) => {
       await claim(sessions);
       throw new Error('Connection terminated unexpectedly');
     };
-    await expect(logs.log.claimHanded()).rejects.toThrow('Connection terminated');
-    expect(ids(await logs.log.claimHanded())).toEqual(['one']);
-    expect(await logs.log.claimHanded()).toEqual([]);
+    await expect(logs.log.claims.handed()).rejects.toThrow('Connection terminated');
+    expect(ids(await logs.log.claims.handed())).toEqual(['one']);
+    expect(await logs.log.claims.handed()).toEqual([]);
     await logs.log.append('one', note('It goes on.'));
   });
 });
@@ -112,7 +112,7 @@ describe('with PostgreSQL', () => {
     await logs.session(session);
     await logs.log.handOver(session, owner);
   }
-  const claimed = async () => (await logs.log.claimLeft()).map(({ id }) => id);
+  const claimed = async () => (await logs.log.claims.left()).map(({ id }) => id);
 
   it('takes the sessions of a server that was alone and has just been killed, not of one that shares', async () => {
     await alive('alone', null);

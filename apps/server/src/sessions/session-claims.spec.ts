@@ -28,7 +28,7 @@ beforeAll(() => {
 beforeEach(() => {
   alive.clear();
   // With SQLite, all other servers count as ended.
-  jest.spyOn(server.log, 'claimLeft').mockResolvedValue([]);
+  jest.spyOn(server.log.claims, 'left').mockResolvedValue([]);
 });
 afterEach(async () => {
   jest.restoreAllMocks();
@@ -173,7 +173,7 @@ it('takes over the sessions of a server that has ended, and looks at what else i
   await claims().takeLeft();
   expect(looks).not.toHaveBeenCalled();
   alive.clear();
-  jest.mocked(server.log.claimLeft).mockRestore();
+  jest.mocked(server.log.claims.left).mockRestore();
   await claims().takeLeft();
   expect(looks).toHaveBeenCalledTimes(1);
   expect(new Set(adopts.mock.calls.flat())).toEqual(new Set([gone, 'one', running]));
@@ -218,7 +218,7 @@ it('looks at what one has left also after a look that failed, and after the firs
   await claims().takeLeft();
   looks.mockClear();
   alive.clear();
-  const claim = jest.spyOn(server.log, 'claimLeft').mockRejectedValue(new Error('It is away.'));
+  const claim = jest.spyOn(server.log.claims, 'left').mockRejectedValue(new Error('It is away.'));
   await expect(claims().takeLeft()).rejects.toThrow('It is away.');
   expect(looks).not.toHaveBeenCalled();
   claim.mockResolvedValue([]);
@@ -234,7 +234,7 @@ it.each([
   async (_, take) => {
     await created('one', { workspace: 'upload' });
     await created('two', {}, [pauseEvent()]);
-    jest.mocked(server.log.claimLeft).mockRestore();
+    jest.mocked(server.log.claims.left).mockRestore();
     await take();
     expect((await sendsFiles()).status).toBe(204);
     await startsWithFiles();

@@ -70,7 +70,7 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
   async takeHanded(): Promise<void> {
     await this.#turns.runExclusive(async () => {
       if (this.#closing) return;
-      const claimed = await this.log.claimHanded();
+      const claimed = await this.log.claims.handed();
       // Some may be here: after an append that failed, a session is claimed anew.
       const taken = claimed.filter(({ id }) => !this.takeovers.has(id));
       if (taken.length > 0) await this.#take(taken, { isHanded: true });
@@ -86,7 +86,7 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
       if (this.#closing) return;
       const before = this.#others;
       const others = await this.servers.otherIds();
-      const taken = this.#leads ? await this.log.claimLeft() : [];
+      const taken = this.#leads ? await this.log.claims.left() : [];
       if (taken.length > 0) {
         this.#logger.log(`This server takes over ${taken.length} sessions of one that has ended.`);
         await this.#take(taken);

@@ -25,7 +25,7 @@ beforeAll(async () => {
     sharesEngine: ({ instance }) => instance === 'here',
   };
   await server.replace(LiveServers, servers as LiveServers).start();
-  jest.spyOn(server.log, 'claimLeft').mockResolvedValue([]);
+  jest.spyOn(server.log.claims, 'left').mockResolvedValue([]);
   jest
     .spyOn(server.app.get(ColdChanges), 'tell')
     .mockImplementation(async (_, id) => void told.push(id));

@@ -80,7 +80,7 @@ async function claim(session = 'one'): Promise<void> {
   servers.end();
   const { kysely } = server.logs.database;
   await kysely.updateTable('session').set({ owner: 'dead' }).where('id', '=', session).execute();
-  await server.logs.log.claimLeft();
+  await server.logs.log.claims.left();
 }
 
 describe.each([
