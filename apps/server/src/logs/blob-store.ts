@@ -93,7 +93,7 @@ export class BlobStore {
     return this.get(blob);
   }
 
-  /** The session was deleted. */
+  /** The session was deleted, or another server may have stored blobs of it. */
   forget(session: string): void {
     this.#used.delete(session);
   }

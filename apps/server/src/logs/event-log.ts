@@ -23,6 +23,7 @@ import { Fence } from './fence.js';
 import { fold, takeOver, type Draft, type NewLog } from './fold.js';
 import {
   LogListeners,
+  type BeginListener,
   type FleetListener,
   type LogListener,
   type MoveListener,
@@ -65,7 +66,7 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     const isShared = config.peerAddress !== undefined;
     this.messages = new QueuedMessages(this, store);
     this.#records = new SessionRecords(store, isShared);
-    this.#fence = new Fence(store, this.#records, isShared);
+    this.#fence = new Fence(store, this.#records, isShared, (session) => this.#begun(session));
     this.claims = new OwnerClaims(store.owners, this.#fence, (records) => this.#own(records));
     this.#budget = new EventBudget(config, store);
     const published = (draft: Draft): void => this.#publish(draft);
@@ -306,6 +307,11 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     return this.#listeners.addForMoves(listener);
   }
 
+  /** Calls the listener with each session as soon as this server owns it, before anything else happens to it here. */
+  onBegun(listener: BeginListener): void {
+    this.#listeners.addForBegins(listener);
+  }
+
   /** Resolves when all earlier requests are stored or refused. */
   async drained(): Promise<void> {
     await this.#writer.drained();
@@ -313,6 +319,11 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.drained();
+  }
+
+  #begun(session: string): void {
+    this.#budget.forget(session);
+    this.#listeners.publishBegin(session);
   }
 
   #publish({ record, events: stored }: Draft): void {

@@ -23,6 +23,8 @@ export class Fence {
     private readonly store: SessionsStore,
     private readonly records: SessionRecords,
     private readonly isShared: boolean,
+    /** Called with a session once this server owns it: others may have written what is kept in memory about it. */
+    private readonly begun: (session: string) => void,
   ) {}
 
   /** The sessions that this server owns. */
@@ -68,10 +70,12 @@ export class Fence {
 
   /** The record was stored. */
   set(record: SessionRecord): void {
+    const begins = record.owner === serverId && !this.#owned.has(record.id);
     if (record.owner === serverId) this.#owned.add(record.id);
     else this.#owned.delete(record.id);
     if (this.isShared && record.owner !== serverId) this.records.delete(record.id);
     else this.records.set(record);
+    if (begins) this.begun(record.id);
   }
 
   /** The last event that another server may have written; all of them unless this one is the owner. */

@@ -7,6 +7,8 @@ export type FleetListener = (session: string, events: Event[], summary: SessionS
 export type SummaryChangeListener = (session: string, summary: SessionSummary | null) => void;
 /** Of a session that another server works on from now on, or no longer. */
 export type MoveListener = (session: string) => void;
+/** Of a session that this server owns from now on, by a claim or by its first append. */
+export type BeginListener = (session: string) => void;
 
 /**
  * The listeners of single sessions, and those of all. An error in one listener does not keep events from the others.
@@ -17,6 +19,7 @@ export class LogListeners {
   readonly #fleet = new Set<FleetListener>();
   readonly #summaries = new Set<SummaryChangeListener>();
   readonly #moves = new Set<MoveListener>();
+  readonly #begins = new Set<BeginListener>();
 
   /** Returns a function that unsubscribes. */
   add(session: string, listener: LogListener): () => void {
@@ -45,6 +48,10 @@ export class LogListeners {
     return () => void this.#moves.delete(listener);
   }
 
+  addForBegins(listener: BeginListener): void {
+    this.#begins.add(listener);
+  }
+
   remove(session: string): void {
     this.#sessions.delete(session);
   }
@@ -68,6 +75,10 @@ export class LogListeners {
 
   publishMove(session: string): void {
     for (const listener of this.#moves) this.#notify(() => listener(session));
+  }
+
+  publishBegin(session: string): void {
+    for (const listener of this.#begins) this.#notify(() => listener(session));
   }
 
   #notify(listener: () => void): void {

@@ -37,4 +37,8 @@ const services = [
   ],
   exports: services,
 })
-export class LogsModule {}
+export class LogsModule {
+  constructor(log: EventLog, blobs: BlobStore) {
+    log.onBegun((session) => blobs.forget(session));
+  }
+}

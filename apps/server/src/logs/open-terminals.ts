@@ -16,8 +16,10 @@ export const openTerminals = (
 ): TerminalStore => {
   if (config.storage) return new TerminalPieces(database, objects, log);
   const files = new TerminalFiles(config);
-  log.onMoved((session) => {
+  const forget = (session: string): void => {
     files.forget(session).catch(ignoreError('a file that cannot be closed is of no more use'));
-  });
+  };
+  log.onMoved(forget);
+  log.onBegun(forget);
   return files;
 };

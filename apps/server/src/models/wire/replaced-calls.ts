@@ -20,7 +20,9 @@ export class ReplacedCalls {
     private readonly log: EventLog,
     private readonly store: SessionsStore,
     private readonly database: Database,
-  ) {}
+  ) {
+    log.onBegun((session) => this.#known.delete(session));
+  }
 
   /** Resolves once it is stored, which must be before the program gets its reply. */
   async add(
