@@ -29,6 +29,24 @@ onEveryDatabase('uploads of callers that see some sessions', (databases) => {
     expect(await elsewhere.has(ownerCaller, 'another')).toBe(true);
   });
 
+  it('count from when they were last made', async () => {
+    const now = jest.spyOn(Date, 'now');
+    const hours = (count: number) => now.mockReturnValue(count * 3_600_000);
+    try {
+      hours(0);
+      await uploads().add(callerOf('a'), 'picture');
+      for (let at = 0; at < 199; at += 1) await uploads().add(callerOf('a'), `picture ${at}`);
+      hours(23);
+      await uploads().add(callerOf('a'), 'picture');
+      await uploads().add(callerOf('a'), 'another');
+      hours(25);
+      expect(await uploads().has(callerOf('a'), 'picture')).toBe(true);
+      expect(await uploads().has(callerOf('a'), 'picture 1')).toBe(false);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
   it('are only the latest', async () => {
     for (let at = 0; at <= 200; at += 1) await uploads().add(callerOf('a'), `picture ${at}`);
     await uploads().add(callerOf('b'), 'picture');

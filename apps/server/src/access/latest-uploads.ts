@@ -18,13 +18,15 @@ export class LatestUploads {
     if (seesAll(caller)) return;
     const { id: owner } = caller;
     const expires = Date.now() + usableMs;
-    await this.values.add({
+    const upload = {
       kind: 'upload',
       secret: secretOf(caller, id),
       owner,
       text: '',
       expires,
-    });
+    } as const;
+    // The same bytes have the same id, also when they are sent again.
+    if (!(await this.values.add(upload))) await this.values.renew(upload);
     await this.values.limitOf('upload', owner, { rows: maxUploads, size: 0 });
   }
 

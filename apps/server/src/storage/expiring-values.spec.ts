@@ -82,6 +82,17 @@ onEveryDatabase('values that expire', (databases) => {
     expect(await rows()).toEqual([]);
   });
 
+  it('are renewed by those who do so at the same time, and then are the newest', async () => {
+    await add('1', 'a', { expires: Date.now() + 60_000 });
+    await add('2');
+    const text = 'later';
+    await Promise.all(
+      [values, others].map((one) => one.renew({ kind, secret: '1', owner: 'a', text, expires })),
+    );
+    expect(await rows()).toMatchObject([{ hash: hashOfSecret('2') }, { expires }]);
+    expect(await others.find(kind, '1')).toMatchObject({ text });
+  });
+
   it('are bounded for each owner in number and size: the oldest go', async () => {
     for (const secret of ['1', '2', '3']) await add(secret);
     await add('other', 'b');

@@ -58,6 +58,25 @@ export class ExpiringValues {
     return numInsertedOrUpdatedRows > 0n ? stored : undefined;
   }
 
+  /** Adds a value in the place of one with this secret: from now on, it is its owner’s newest. */
+  async renew({ kind, secret, owner, text, expires }: NewExpiringValue): Promise<void> {
+    const { hash, value } = this.#stored({ kind, hash: hashOfSecret(secret), text });
+    await this.database.kysely
+      .insertInto('expiring_value')
+      .values({ kind, hash, owner, expires, size: 0, value })
+      .onConflict((conflict) =>
+        conflict.columns(['kind', 'hash']).doUpdateSet(({ ref }) => ({
+          id: ref('excluded.id'),
+          owner,
+          expires,
+          size: 0,
+          value,
+        })),
+      )
+      .execute()
+      .catch(notStored);
+  }
+
   /** Throws `invalid_input` for a value that was encrypted with another key, or was changed or moved. */
   async find(
     kind: ExpiringKind,
