@@ -5,6 +5,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { errorFrom, ignoreError, newEvent, isEnded, type SessionSummary } from '@belay/protocol';
+import { Semaphore } from 'async-mutex';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { stateMessage } from '../logs/consequences.js';
@@ -16,11 +17,14 @@ import { StartStatus } from './start-status.js';
 
 /** The delay before a sandbox is looked for again that could not be looked for, in milliseconds. */
 const lookAgainMs = 500;
+/** Sandboxes of sessions that were stopped at another server that are ended at a time: more only slow each other down. */
+const parallelHalts = 4;
 
 /** Updates sessions that come from another server, and when their sandbox exits unexpectedly. */
 @Injectable()
 export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(Recovery.name);
+  readonly #halts = new Semaphore(parallelHalts);
   #closing = false;
 
   constructor(
@@ -73,7 +77,11 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   async #keepForFiles(summary: SessionSummary): Promise<void> {
     const { id, state } = summary;
     this.slots.take(id);
-    if (state === 'stopped') await this.slots.halt(id);
+    if (state === 'stopped')
+      await this.#halts.runExclusive(async () => {
+        // It may have been started again meanwhile, which ends this sandbox.
+        if ((await this.log.summary(id)).state === 'stopped') await this.slots.halt(id);
+      });
     // A session without a check result keeps its sandbox for the check.
     else if (!isUnchecked(summary)) this.slots.linger(id);
   }

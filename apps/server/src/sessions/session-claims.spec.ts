@@ -1,4 +1,5 @@
-import { AppError, sessionSettings, type NewEvent } from '@belay/protocol';
+import { setImmediate } from 'node:timers/promises';
+import { AppError, newEvent, sessionSettings, type NewEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { RestrictedSessions } from '../access/restricted-sessions.js';
 import { SessionOwners } from '../access/session-owners.js';
@@ -208,6 +209,32 @@ it.each([
     expect(server.app.get(SandboxSlots).has(id)).toBe(state === 'running');
   },
 );
+
+it('ends few at a time of the sandboxes of sessions that were stopped', async () => {
+  const ids: string[] = [];
+  for (let at = 0; at < 6; at += 1) ids.push(await server.session());
+  const stop = newEvent('user', 'stop', { args: {}, message: 'Stopped.' });
+  for (const id of ids) {
+    await server.log.append(id, [stop]);
+    await server.log.handOver(id, 'other');
+    server.app.get(SandboxSlots).free(id);
+  }
+  const ends = server.sandboxes.stop.bind(server.sandboxes);
+  let [running, most] = [0, 0];
+  jest.spyOn(server.sandboxes, 'stop').mockImplementation(async (id) => {
+    running += 1;
+    most = Math.max(most, running);
+    await setImmediate();
+    await ends(id);
+    running -= 1;
+  });
+  const takes = jest.spyOn(server.app.get(Takeovers), 'take');
+  jest.mocked(server.log.claims.left).mockRestore();
+  await claims().takeLeft();
+  await takes.mock.results[0]?.value;
+  expect(server.sandboxes.stopped.toSorted()).toEqual(ids.toSorted());
+  expect(most).toBeLessThanOrEqual(4);
+});
 
 it('looks at what one has left also after a look that failed, and after the first', async () => {
   const looks = jest.spyOn(Reconciler.prototype, 'lookAgain').mockResolvedValue();

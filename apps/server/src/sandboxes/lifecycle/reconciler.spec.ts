@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { labels } from '@belay/containers';
 import { until } from '@belay/testing';
 import { lease } from '../../storage/lease.js';
@@ -211,6 +212,29 @@ it('adopts when it begins to lead what it has left alone before', async () => {
   await claim();
   await server.lead();
   await until('it is adopted', () => server.service.state('one') === 'connected');
+});
+
+it('looks for few sandboxes at a time, of however many sessions', async () => {
+  const sessions = Array.from({ length: 12 }, (_, at) => `session-${at}`);
+  for (const session of sessions) {
+    await server.logs.session(session);
+    const epoch = await server.logs.log.nextEpoch(session);
+    const [sandbox, files] = [randomUUID(), randomUUID()];
+    await server.records.write({ session, sandbox, files, epoch, begun: true });
+  }
+  const list = server.engine.list.bind(server.engine);
+  let [looking, most, looks] = [0, 0, 0];
+  server.engine.list = async (wanted) => {
+    looking += 1;
+    looks += 1;
+    most = Math.max(most, looking);
+    await setImmediate();
+    looking -= 1;
+    return list(wanted);
+  };
+  await Promise.all(sessions.map((session) => server.reconciler.adopt(session)));
+  expect(looks).toBe(12);
+  expect(most).toBeLessThanOrEqual(4);
 });
 
 it('reports the session that was claimed of a container that has ended', async () => {

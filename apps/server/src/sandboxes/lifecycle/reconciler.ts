@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { followHost, type ContainerHost, type HostFollower, type Seen } from '@belay/containers';
 import { ignoreError } from '@belay/protocol';
+import { Semaphore } from 'async-mutex';
 import { ContainerDials } from '../../containers/container-dials.js';
 import { serverId } from '../../server-id.js';
 import { MachineHosts, type SandboxHost } from '../machines/machine-hosts.js';
@@ -9,6 +10,9 @@ import { SandboxContainers } from './sandbox-containers.js';
 import { SandboxOwners, type OwnersNow } from './sandbox-owners.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
 import { Sandboxes } from './sandboxes.js';
+
+/** Sandboxes of other servers that are looked for at a time: the engine answers no faster when it is asked for more. */
+const parallelLooks = 4;
 
 /** Callbacks for the reconciler’s findings. */
 export interface Findings {
@@ -30,6 +34,7 @@ export class Reconciler {
   readonly #closing = new AbortController();
   /** Sandboxes that had their end here: what is left of them is not adopted again. */
   readonly #ended = new Set<string>();
+  readonly #looks = new Semaphore(parallelLooks);
   #following: { done: Promise<void>; stop: AbortController } | undefined;
   #findings: Findings | undefined;
   /** Whether files may be left that are looked for once no container is being created. */
@@ -118,13 +123,15 @@ export class Reconciler {
    */
   async adopt(session: string): Promise<void> {
     const record = await this.records.find(session);
-    if (!record || !this.#findings || this.sandboxes.ofSession(session)) return;
+    const findings = this.#findings;
+    if (!record || !findings || this.sandboxes.ofSession(session)) return;
     if (!record.begun) return this.#undo(record);
     if (record.machine !== undefined) return this.#adoptOnMachine(record);
     if (this.#ended.has(record.sandbox) || !(await this.owners.isCurrent(record))) return;
-    const { state } = await this.hosts.own.host.look(record.sandbox);
-    if (state !== 'gone')
-      await this.#takeOver({ id: record.sandbox, state }, record, this.#findings);
+    await this.#looks.runExclusive(async () => {
+      const { state } = await this.hosts.own.host.look(record.sandbox);
+      if (state !== 'gone') await this.#takeOver({ id: record.sandbox, state }, record, findings);
+    });
   }
 
   /** Waits for no machine: one that does not respond would delay the end of the server. */

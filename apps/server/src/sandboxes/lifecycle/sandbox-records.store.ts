@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
+import { Semaphore } from 'async-mutex';
 import { z } from 'zod';
 import { ObjectStore } from '../../storage/object-store.js';
 
@@ -37,6 +38,8 @@ const record = z.preprocess((stored) => {
 }, fields);
 
 const folder = 'sandboxes';
+/** There may be thousands, and each one that is read takes a file or a connection. */
+const parallelReads = 16;
 
 /**
  * Which sandbox belongs to which session: one file for each, where files are stored. Container labels cannot record this,
@@ -44,6 +47,8 @@ const folder = 'sandboxes';
  */
 @Injectable()
 export class SandboxRecords {
+  readonly #reads = new Semaphore(parallelReads);
+
   constructor(private readonly objects: ObjectStore) {}
 
   async write(entry: SandboxRecord): Promise<void> {
@@ -66,9 +71,11 @@ export class SandboxRecords {
     await this.objects.remove(keyOf(session));
   }
 
-  async #read(key: string): Promise<SandboxRecord | undefined> {
-    const object = await this.objects.open(key);
-    return object && record.safeParse(JSON.parse(await text(object.content))).data;
+  #read(key: string): Promise<SandboxRecord | undefined> {
+    return this.#reads.runExclusive(async () => {
+      const object = await this.objects.open(key);
+      return object && record.safeParse(JSON.parse(await text(object.content))).data;
+    });
   }
 }
 
