@@ -134,6 +134,23 @@ describe('of the servers of one database', () => {
     expect(alone.suspended[0]).toBe('Another server has its place.');
   });
 
+  it('one that works does not go on when others have taken it for ended', async () => {
+    const { membership, suspended } = await join(row('first'));
+    await membership.turn();
+    const beat = () =>
+      logs.database.kysely.selectFrom('server').select('beat').executeTakeFirstOrThrow();
+    const miss = () => logs.database.kysely.updateTable('server').set({ beat: 0 }).execute();
+    // It is still starting.
+    await miss();
+    await until('it is alive again', async () => Number((await beat()).beat) > 0);
+    expect(suspended).toEqual([]);
+    await membership.work();
+    await miss();
+    await until('it notices', () => suspended.length > 0);
+    expect(suspended[0]).toBe('Other servers took it for ended.');
+    expect(Number((await beat()).beat)).toBe(0);
+  });
+
   it('each tells the others its load with its beats', async () => {
     const servers = new LiveServers(logs.database, shared());
     const second = await join(row('second'));

@@ -92,7 +92,10 @@ export class Membership {
   }
 
   async #beatOnce(sent: number): Promise<void> {
-    await this.rows.beat();
+    // The own clock stands still while the whole machine does.
+    const mayBeLate = this.rows.isAlone || !this.#works;
+    if (!(await this.rows.beat({ mayBeLate })))
+      return this.listener.suspended('Other servers took it for ended.');
     if (!this.#isHeld && (await this.rows.take())) this.#hold(sent);
     const holder = await this.rows.holder();
     if (this.#isHeld && holder?.id !== this.rows.own.id)

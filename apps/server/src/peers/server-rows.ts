@@ -37,13 +37,17 @@ export class ServerRows {
     await this.kysely.insertInto('server').values(server).execute();
   }
 
-  /** Shows that this server is alive, and its load. */
-  async beat(): Promise<void> {
-    await this.kysely
+  /**
+   * Shows that this server is alive, and its load. Resolves with false, and does nothing, when others do not know it any
+   * more, or take it for ended because its last beat is too long ago, unless it `mayBeLate`.
+   */
+  async beat({ mayBeLate }: { mayBeLate: boolean }): Promise<boolean> {
+    const own = this.kysely
       .updateTable('server')
       .set({ ...ownLoad.now, beat: now })
-      .where('id', '=', this.own.id)
-      .execute();
+      .where('id', '=', this.own.id);
+    const beat = mayBeLate ? own : own.where('beat', '>=', sinceWhenAlive);
+    return (await beat.executeTakeFirst()).numUpdatedRows > 0n;
   }
 
   /** Undefined when nobody has the lease: it was given back, or never taken. */
