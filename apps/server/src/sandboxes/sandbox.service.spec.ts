@@ -58,6 +58,15 @@ describe('a start', () => {
     await until('others may call it', () => server.service.agent('one'));
   });
 
+  it('is recorded once, when it has its files', async () => {
+    const writes = jest.spyOn(server.records, 'write');
+    const before: unknown[] = [];
+    server.agent.unpack = async () => void before.push(await server.records.find('one'));
+    await server.startSession('one', 700);
+    expect(before).toEqual([undefined]);
+    expect(writes).toHaveBeenCalledTimes(1);
+  });
+
   it('gives the sandbox the names that its image has for it, and nothing else', async () => {
     server.engine.imageLabels = { [labels.hosts]: 'db cache.test a,b 1.2.3.4\tpypi.org /x' };
     await server.logs.session('one', { image: 'own/image' });

@@ -46,11 +46,10 @@ export class SandboxService {
     });
     try {
       const sandbox = await this.#withAgent(reserved, startPayload, kept);
-      await this.files.record(sandbox, session, { begun: kept !== undefined, before: left });
       const filled = kept ? startPayload : await this.files.fill(sandbox, startPayload, openTar);
       // Before it begins, so that whatever others have it do is kept. An agent that a later server finds waiting gets its
-      // session then.
-      await this.files.record(sandbox, session, { begun: true, before: left });
+      // session then. Until here, the session has what it had before, however this server ends.
+      await this.files.record(sandbox, session, left);
       await this.calls.begin(sandbox, filled);
       await sandbox.begin();
       this.#totals.started++;

@@ -152,7 +152,10 @@ describe('files that are gone', () => {
     expect(await server.records.find('one')).toEqual(record);
     expect(await server.service.filesAt('one')).toBe('other');
     expect(removed).not.toHaveBeenCalled();
-    server.agent.restore = async (_kind, bytes) => void received.push(String(bytes));
+    server.agent.restore = async (_kind, bytes) => {
+      expect(await server.records.find('one')).toEqual(record);
+      received.push(String(bytes));
+    };
     await server.startSession('one');
     expect(received).toEqual(['steps 1']);
     await until('it is forgotten', async () => !(await server.records.find('one'))?.before);

@@ -74,13 +74,13 @@ export class SandboxFiles {
   }
 
   /**
-   * Records that the session has this sandbox; `begun` once its files are worth keeping. Those that it had `before` on
-   * another machine are its files until then.
+   * Records that the session has this sandbox, whose files are worth keeping from now on; those that it had `before` on
+   * another machine are removed next.
    */
   async record(
     sandbox: Sandbox,
     session: string,
-    { begun, before }: { begun: boolean; before: SandboxRecord | undefined },
+    before: SandboxRecord | undefined,
   ): Promise<void> {
     const { id, files, epoch, agent, machine, token } = sandbox;
     await this.records.write({
@@ -92,7 +92,7 @@ export class SandboxFiles {
       machine,
       token,
       running: machine !== undefined,
-      begun,
+      begun: true,
       before,
     });
   }

@@ -11,7 +11,7 @@ const ofOneMachine = z.object({
   /** The name of its files: the first sandbox of the session that had them. */
   files: z.string(),
   epoch: z.int().nonnegative(),
-  /** Whether the files are worth keeping: false until the first agent has begun. */
+  /** Whether the files are worth keeping. Earlier versions also recorded starts that had not got so far. */
   begun: z.boolean(),
   /** The hash of the agent’s id, so that after a restart of the server no other program can take its place. */
   agent: z.string().optional(),
