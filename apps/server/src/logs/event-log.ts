@@ -108,7 +108,6 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     return this.#fence.owned.size;
   }
 
-  /** Whether this server owns a session. */
   isOwned(session: string): boolean {
     return this.#fence.owned.has(session);
   }
@@ -191,9 +190,10 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     return Promise.all([...this.#fence.owned].map((session) => this.summary(session)));
   }
 
-  /** Leaves a session, about which there is nothing to do, without an owner until the next append. */
-  async release(session: string): Promise<void> {
-    const leave = (record: SessionRecord) => fold({ ...record, owner: null }, []);
+  /** Leaves a session without an owner until the next append, unless it `goesOn` by then. */
+  async release(session: string, goesOn?: (summary: SessionSummary) => boolean): Promise<void> {
+    const leave = (record: SessionRecord) =>
+      fold(goesOn?.(record.summary) ? record : { ...record, owner: null }, []);
     if (this.#fence.owned.has(session)) await this.#writer.enqueue(session, leave);
   }
 

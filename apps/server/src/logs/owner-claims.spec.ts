@@ -54,6 +54,15 @@ alwaysOnEveryDatabase('a claim', (databases) => {
     await logs.log.append('idle', note('second'));
   });
 
+  it('stays with a session that goes on before it was released', async () => {
+    await logs.session('one');
+    const { owner } = (await logs.store.find('one')) ?? {};
+    await logs.log.release('one', () => true);
+    expect(await logs.store.find('one')).toMatchObject({ owner });
+    await logs.log.release('one', () => false);
+    expect(await logs.store.find('one')).toMatchObject({ owner: null });
+  });
+
   it('takes a session once while another claim takes it', async () => {
     await logs.session('one');
     await logs.log.handOver('one', 'dead');

@@ -103,7 +103,7 @@ export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
       if (this.#closing) return;
       if (isEnded(session.state) && !isUnchecked(session) && !this.recovery.hasSandbox(session.id))
         await this.log
-          .release(session.id)
+          .release(session.id, ({ state }) => !isEnded(state))
           .catch(ignoreError('it was removed, or is looked at again later'));
     }
   }
