@@ -83,6 +83,29 @@ describe('a connection to a server that stands by', () => {
     await once(socket, 'close');
   });
 
+  it('is ended in time when no server serves, whatever it sends', async () => {
+    const refusing = new ConnectionRelay(() => undefined, { waitMs: 1, refusedMs: 300 });
+    await refusing.listen(0, '127.0.0.1');
+    const socket = connect({ port: refusing.port, host: '127.0.0.1', allowHalfOpen: true });
+    const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve));
+    const sending = setInterval(() => socket.write('x'), 50);
+    let answer = '';
+    socket.on('data', (bytes) => (answer += String(bytes)));
+    await closed;
+    clearInterval(sending);
+    expect(answer).toContain('"code":"unavailable"');
+    refusing.stop();
+  });
+
+  it('says what it is in time, or is ended, however slowly it does', async () => {
+    const socket = connect(hostAndPort(port.address));
+    const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve));
+    const sending = setInterval(() => socket.write('x'), 100);
+    await closed;
+    clearInterval(sending);
+    expect(socket.bytesWritten).toBeLessThan(100);
+  });
+
   it('cannot be made to a server directly, without its key', async () => {
     port.serve(http);
     const request = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';

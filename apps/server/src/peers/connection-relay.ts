@@ -6,11 +6,15 @@ import { refuseOnSocket } from '../refuse-on-socket.js';
 import { connectToPeer } from './connect-to-peer.js';
 import type { LeaseHolder } from './server-rows.js';
 
-/** How long a connection waits for a server that serves: longer than another one needs to take its place. */
-const waitMs = 20_000;
 const lookAgainMs = 200;
-/** How long a client that is refused may take to read why, in milliseconds. */
-const refusedMs = 2_000;
+
+/** In milliseconds. */
+interface RelayTimeouts {
+  /** How long a connection waits for a server that serves: longer than another one needs to take its place. */
+  waitMs: number;
+  /** How long a client that is refused may take to read why, whatever it still sends. */
+  refusedMs: number;
+}
 
 /**
  * Passes connections on to the server that works on the sessions, byte for byte. Nothing of a connection is read before
@@ -24,7 +28,10 @@ export class ConnectionRelay {
   /** The connections to each server. */
   readonly #relayed = new Map<Socket, string>();
 
-  constructor(private readonly holder: () => LeaseHolder | undefined) {}
+  constructor(
+    private readonly holder: () => LeaseHolder | undefined,
+    private readonly timeouts: RelayTimeouts = { waitMs: 20_000, refusedMs: 2_000 },
+  ) {}
 
   async listen(port: number, host: string): Promise<void> {
     this.#server.listen(port, host);
@@ -53,8 +60,9 @@ export class ConnectionRelay {
     socket.on('error', () => socket.destroy());
     const upstream = await this.#upstream(socket);
     if (!upstream) {
-      refuseOnSocket(socket, nobody());
-      return void socket.resume().setTimeout(refusedMs, () => socket.destroy());
+      refuseOnSocket(socket.resume(), nobody());
+      const timer = setTimeout(() => socket.destroy(), this.timeouts.refusedMs);
+      return void socket.once('close', () => clearTimeout(timer));
     }
     if (socket.destroyed) return void upstream.destroy();
     // What is written already still arrives.
@@ -65,7 +73,7 @@ export class ConnectionRelay {
 
   /** Undefined when no server serves in time. */
   async #upstream(socket: Socket): Promise<Socket | undefined> {
-    const end = performance.now() + waitMs;
+    const end = performance.now() + this.timeouts.waitMs;
     while (performance.now() < end && !socket.destroyed) {
       const holder = this.holder();
       const upstream = holder?.isAlive && (await this.#connect(holder, socket));

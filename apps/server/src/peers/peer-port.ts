@@ -81,6 +81,8 @@ export class PeerPort {
   #accept(socket: Socket): void {
     let line = '';
     const refuse = (): void => void socket.destroy();
+    // However slowly it sends its line.
+    const late = setTimeout(refuse, introductionMs);
     const take = (bytes: Buffer): void => {
       line += bytes.toString('latin1');
       if (line.length > maxIntroductionLine) return refuse();
@@ -89,13 +91,15 @@ export class PeerPort {
       if (key === undefined || !introduction || !this.#isKey(key)) return refuse();
       const http = this.#serverOf(introduction);
       if (!http) return refuse();
-      socket.off('data', take).off('timeout', refuse).setTimeout(0);
+      clearTimeout(late);
+      socket.off('data', take);
       Object.defineProperty(socket, 'remoteAddress', { value: introduction.address });
       markIntroduced(socket, introduction);
       socket.write(accepted);
       http.emit('connection', socket);
     };
-    socket.on('error', refuse).setTimeout(introductionMs, refuse).on('data', take);
+    socket.on('error', refuse).on('data', take);
+    socket.once('close', () => clearTimeout(late));
   }
 
   #isKey(key: string): boolean {
