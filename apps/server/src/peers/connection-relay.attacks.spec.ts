@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -81,6 +82,22 @@ describe('a connection to a server that stands by', () => {
     await once(socket, 'open');
     relay.keepOnly('second');
     await once(socket, 'close');
+  });
+
+  it('costs nothing when it was reset before it was accepted', async () => {
+    port.serve(http);
+    let asked = 0;
+    const known = holder;
+    const counting = new ConnectionRelay(() => (asked++, known));
+    await counting.listen(0, '127.0.0.1');
+    const at = `${counting.port}, '127.0.0.1'`;
+    const reset = `const one = require('node:net').connect(${at}, () => one.resetAndDestroy())`;
+    // While this process waits for the other one, it accepts nothing.
+    execFileSync(process.execPath, ['-e', reset]);
+    expect((await fetch(`http://127.0.0.1:${counting.port}`)).status).toBe(200);
+    expect(asked).toBe(1);
+    counting.stop();
+    counting.keepOnly(undefined);
   });
 
   it('is ended in time when no server serves, whatever it sends', async () => {

@@ -58,6 +58,8 @@ export class ConnectionRelay {
 
   async #relay(socket: Socket): Promise<void> {
     socket.on('error', () => socket.destroy());
+    // It was reset before it was accepted, as some load balancers do to see whether a port is open.
+    if (socket.remoteAddress === undefined) return void socket.destroy();
     const upstream = await this.#upstream(socket);
     if (!upstream) {
       refuseOnSocket(socket.resume(), nobody());
