@@ -9,6 +9,8 @@ interface TerminalFile {
   size: number;
   handle: FileHandle | undefined;
   isBusy: boolean;
+  /** Whether it is closed after its last write, because it was opened anew. */
+  isForgotten: boolean;
   lastUse: number;
 }
 
@@ -43,19 +45,20 @@ export class TerminalFiles implements TerminalStore, OnApplicationShutdown {
     const file = await this.#file(place);
     file.isBusy = true;
     try {
-      file.handle ??= await this.#open(file);
+      const handle = (file.handle ??= await this.#open(file));
       file.lastUse = Date.now();
       for (let done = 0; done < kept.byteLength;) {
         const rest = kept.byteLength - done;
-        done += (await file.handle.write(kept, done, rest, file.size + done)).bytesWritten;
+        done += (await handle.write(kept, done, rest, file.size + done)).bytesWritten;
       }
-      if (kept.byteLength < length) await file.handle.truncate(file.size + length);
+      if (kept.byteLength < length) await handle.truncate(file.size + length);
     } catch (error) {
       // A write that was truncated by a full disk is not part of the log.
       await file.handle?.truncate(file.size);
       throw error;
     } finally {
       file.isBusy = false;
+      if (file.isForgotten) await this.#close(file);
     }
     file.size += length;
     used.bytes += kept.byteLength;
@@ -92,7 +95,11 @@ export class TerminalFiles implements TerminalStore, OnApplicationShutdown {
     this.#used.delete(session);
     const files = [...this.#files].filter(([key]) => key.startsWith(`${session}/`));
     for (const [key] of files) this.#files.delete(key);
-    for (const [, file] of files) await this.#close(await file);
+    for (const [, known] of files) {
+      const file = await known;
+      file.isForgotten = true;
+      if (!file.isBusy) await this.#close(file);
+    }
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -113,6 +120,7 @@ export class TerminalFiles implements TerminalStore, OnApplicationShutdown {
       size,
       handle: undefined,
       isBusy: false,
+      isForgotten: false,
       lastUse: 0,
     }));
     this.#files.set(key, file);
