@@ -20,8 +20,8 @@ export interface MembershipListener {
 
 /**
  * This server among those of its database. One of them at a time has the lease and leads; each may have sessions. A
- * server shows that it is alive by its beats; what it missed is judged by the database’s clock, how long it may go on by
- * its own, which does not jump.
+ * server shows that it is alive by its beats; what it missed is judged by the database’s clock. How long it may go on
+ * without them is judged by its own, which does not jump, and by the database’s, which does not stand still with it.
  */
 export class Membership {
   readonly #closing = new AbortController();

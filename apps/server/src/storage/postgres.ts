@@ -4,8 +4,15 @@ import { Client, Pool, types, type ClientConfig } from 'pg';
 import { serverId } from '../server-id.js';
 
 const int8 = 20;
-/** How long a query may wait for a connection, in milliseconds: one to a network that drops packets is never refused. */
-const connectionMs = 10_000;
+/** How long the pool tries to connect, in milliseconds: a network that drops packets never refuses a connection. */
+const connectMs = 10_000;
+
+/** Notices a dead machine. The pool’s own limit would also end the wait for a connection that is in use. */
+class PooledClient extends Client {
+  constructor(config?: ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: connectMs, keepAlive: true });
+  }
+}
 
 /** A server that takes the place of another one ends its connections, which have this name. */
 export const connectionName = (server: string): string => `belay ${server}`;
@@ -14,11 +21,7 @@ export function postgres(url: string): PostgresDialect {
   types.setTypeParser(int8, Number);
   const named = new URL(url);
   named.searchParams.set('application_name', connectionName(serverId));
-  const pool = new Pool({
-    connectionString: named.href,
-    connectionTimeoutMillis: connectionMs,
-    max: 10,
-  });
+  const pool = new Pool({ connectionString: named.href, max: 10, Client: PooledClient });
   // Otherwise the loss of a connection would end the server.
   const ignore = ignoreError('the pool replaces an idle connection; one in use fails its queries');
   pool.on('error', ignore);

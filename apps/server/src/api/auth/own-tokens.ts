@@ -17,8 +17,8 @@ const announced = z.object({ url: z.string() });
 
 /**
  * The two tokens of the servers of a database: a document, made at the first start or taken over from the file
- * `server.json` of an earlier version. Each server that leads, or has a data folder of its own, writes them to that file,
- * which only its user can read, with the address at which the command line finds it.
+ * `server.json` of an earlier version. A server that leads writes them to that file, which only its user can read, with the
+ * address at which the command line finds it; so does one that stands by, unless another one is announced there.
  */
 @Injectable()
 export class OwnTokens implements OnModuleInit, OnLead {
