@@ -1,6 +1,14 @@
 import { spawn, execFile, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,13 +25,14 @@ const nobody = { uid: 65_534, gid: 65_534 };
 export class PostgresCluster {
   #server: ChildProcess | undefined;
   #databases = 0;
+  readonly #password = randomBytes(16).toString('hex');
 
   private constructor(
     private readonly folder: string,
     private readonly address: { host: string; port: number } | undefined,
   ) {}
 
-  /** At this address of the machine, its neighbours in the same networks are trusted. */
+  /** At an address of this machine, it wants the password of its URLs. */
   static async start(host?: string): Promise<PostgresCluster> {
     const address = host === undefined ? undefined : { host, port: await freePort() };
     const cluster = new PostgresCluster(mkdtempSync(join(tmpdir(), 'belay-pg-')), address);
@@ -65,10 +74,13 @@ export class PostgresCluster {
     const user = process.getuid?.() === 0 ? nobody : undefined;
     if (user) chownSync(this.folder, user.uid, user.gid);
     const data = join(this.folder, 'data');
-    const init = ['-D', data, '-U', 'belay', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'];
+    const secret = join(this.folder, 'password');
+    writeFileSync(secret, this.#password);
+    const access = ['-U', 'belay', '-A', 'trust', `--pwfile=${secret}`];
+    const init = ['-D', data, ...access, '-E', 'UTF8', '--no-locale', '-N'];
     await run(join(bin, 'initdb'), init, { ...user, cwd: this.folder });
     const { host = '', port = 5432 } = this.address ?? {};
-    if (host) appendFileSync(join(data, 'pg_hba.conf'), 'host all all samenet trust\n');
+    if (host) appendFileSync(join(data, 'pg_hba.conf'), 'host all all all scram-sha-256\n');
     const reached = ['-c', `listen_addresses=${host}`, '-p', `${port}`];
     const options = ['-D', data, '-k', this.folder, '-F', ...reached];
     this.#server = spawn(join(bin, 'postgres'), options, {
@@ -93,7 +105,7 @@ export class PostgresCluster {
 
   readonly #url = (name: string): string =>
     this.address
-      ? `postgres://belay@${this.address.host}:${this.address.port}/${name}`
+      ? `postgres://belay:${this.#password}@${this.address.host}:${this.address.port}/${name}`
       : `postgres://belay@localhost/${name}?host=${encodeURIComponent(this.folder)}`;
 }
 
