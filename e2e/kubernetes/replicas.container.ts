@@ -18,8 +18,8 @@ const values = blocks.find(({ file }) => file === 'values.yaml')?.text ?? '';
 const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
 const [prepare = '', install = '', , , forward = '', upgrade = ''] = commands;
 
-/** These take longer than it takes to replace a server. */
-const lines = 150;
+/** These take longer than it takes to replace a server, and both of them. */
+const lines = { killed: 150, replaced: 800 };
 const claim = 'shared';
 
 describe('two replicas of the chart', () => {
@@ -75,8 +75,8 @@ describe('two replicas of the chart', () => {
     return Number(row?.['owners']);
   };
   /** Sessions of both servers. */
-  async function someAtEach(): Promise<Followed[]> {
-    const model = await chart.script([{ calls: [counting(lines)] }, { finish: 'done' }]);
+  async function someAtEach(count: number): Promise<Followed[]> {
+    const model = await chart.script([{ calls: [counting(count)] }, { finish: 'done' }]);
     const sessions: Followed[] = [];
     const begin = async (): Promise<boolean> => {
       sessions.push(await start(chart, { task: 'Count', model }));
@@ -96,12 +96,12 @@ describe('two replicas of the chart', () => {
   }
 
   it('share the sessions, which go on after a kill of the pod that leads', async () => {
-    const sessions = await someAtEach();
+    const sessions = await someAtEach(lines.killed);
     const pod = await leadingPod();
     await chart.kubectl(`--namespace ${chart.namespace} delete pod ${pod} --force --wait=false`);
     await until('another one leads', async () => (await leadingPod().catch(() => pod)) !== pod);
     await goOn(sessions);
-    for (const session of sessions) await expectCountedOnce(session, lines);
+    for (const session of sessions) await expectCountedOnce(session, lines.killed);
   });
 
   it('are replaced one after the other while their sessions go on', async () => {
@@ -109,11 +109,13 @@ describe('two replicas of the chart', () => {
       `--namespace ${chart.namespace} rollout status deployment/belay --timeout 300s`,
     );
     await chart.connect(forward);
-    const sessions = await someAtEach();
+    const sessions = await someAtEach(lines.replaced);
     save({ podAnnotations: { 'belay.dev/change': 'another' } });
     await chart.shell(upgrade);
     await goOn(sessions);
-    for (const session of sessions) await expectCountedOnce(session, lines);
+    for (const { id } of sessions)
+      expect(await chart.client.sessions.get(id)).toMatchObject({ state: 'running' });
+    for (const session of sessions) await expectCountedOnce(session, lines.replaced);
   });
 });
 
