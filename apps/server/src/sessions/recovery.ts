@@ -57,10 +57,12 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
    */
   async adopt({ id }: SessionSummary, { isHanded = false } = {}): Promise<void> {
     const isNew = (await this.log.epoch(id)) === 0;
-    const isFound = !(isNew && isHanded) && (await this.#isFoundAgain(id));
-    if (this.#closing) return;
+    if (!(isNew && isHanded)) await this.#lookFor(id);
     // It may have been stopped since it was taken.
     const summary = await this.log.summary(id);
+    // A start of its own may have come meanwhile: it reports what comes of it.
+    if (this.#closing || this.slots.has(id)) return;
+    const isFound = this.sandboxes.state(id) !== 'none';
     if (isEnded(summary.state)) {
       if (isFound) await this.#keepForFiles(summary);
     } else if (isFound) {
@@ -87,7 +89,7 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Looks until the host of containers responds, because without it the state of the sandboxes is unknown. */
-  async #isFoundAgain(session: string): Promise<boolean> {
+  async #lookFor(session: string): Promise<void> {
     let isTold = false;
     while (this.sandboxes.state(session) === 'none' && !this.#closing) {
       try {
@@ -99,7 +101,6 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
         await new Promise((resolve) => setTimeout(resolve, lookAgainMs).unref());
       }
     }
-    return this.sandboxes.state(session) !== 'none';
   }
 
   async #lost(session: string, reason: string): Promise<void> {

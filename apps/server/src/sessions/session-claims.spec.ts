@@ -98,11 +98,11 @@ async function startsWithFiles(): Promise<void> {
   expect(server.sandboxes.agents.get('one')?.files).toBe(tarOfFile('hello'));
 }
 /** The next session that is handed over is this server’s, and is not started until `goesOn`. */
-async function isHeldUp() {
+async function isHeldUp(id = 'one') {
   const goesOn = Promise.withResolvers<void>();
   jest.spyOn(server.app.get(Reconciler), 'adopt').mockReturnValueOnce(goesOn.promise);
   const taken = claims().takeHanded();
-  await until('it is owned', () => server.log.isOwned('one'));
+  await until('it is owned', () => server.log.isOwned(id));
   return { taken, goesOn: goesOn.resolve };
 }
 
@@ -168,6 +168,7 @@ it('takes over the sessions of a server that has ended, and looks at what else i
   const agent = { name: 'codex', version: '', protocol: 'acp', login: 'user' };
   await created('one', { agent });
   server.sandboxes.agents.delete(gone);
+  for (const id of [running, gone]) server.app.get(SandboxSlots).free(id);
   alive.add('other');
   await claims().takeLeft();
   looks.mockClear();
@@ -207,6 +208,33 @@ it.each([
     expect((await server.log.summary(id)).state).toBe(state);
     expect(server.sandboxes.agents.has(id)).toBe(state === 'running');
     expect(server.app.get(SandboxSlots).has(id)).toBe(state === 'running');
+  },
+);
+
+it.each(['none', 'starting'])(
+  'leaves a session to a start that came before it was looked for, whose sandbox is %s',
+  async (state) => {
+    const id = await server.session();
+    await server.json('POST', `/api/sessions/${id}/stop`);
+    await until('it has ended', () => !server.app.get(SandboxSlots).has(id));
+    await server.log.handOver(id, 'other');
+    await isGivenTo(id, serverId);
+    const takes = jest.spyOn(server.app.get(Takeovers), 'take');
+    const adds = jest.spyOn(server.app.get(StartQueue), 'add');
+    const fails = Promise.withResolvers<void>();
+    const starts = jest.spyOn(server.sandboxes, 'start').mockReturnValueOnce(fails.promise);
+    const { taken, goesOn } = await isHeldUp(id);
+    await server.json('POST', `/api/sessions/${id}/restart`);
+    await until('it starts', () => starts.mock.calls.length > 0);
+    const states = jest.spyOn(server.sandboxes, 'state').mockReturnValue(state);
+    goesOn();
+    await taken;
+    await until('it is taken', () => takes.mock.results.length > 0);
+    await takes.mock.results[0]?.value;
+    states.mockRestore();
+    fails.reject(new AppError('unavailable', 'The engine is away.'));
+    await server.reaches(id, 'failed');
+    expect(adds).toHaveBeenCalledTimes(1);
   },
 );
 
