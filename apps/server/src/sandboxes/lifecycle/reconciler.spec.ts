@@ -247,6 +247,29 @@ it('reports the session that was claimed of a container that has ended', async (
   expect([containers(), volumes().length]).toEqual([[], 2]);
 });
 
+it.each(['running', 'exited'] as const)(
+  'leaves a session that is started anew while its sandbox, which is %s, is looked for',
+  async (state) => {
+    await elsewhere();
+    await server.start();
+    await claim();
+    if (state === 'exited') server.engine.kill(server.engine.only());
+    const exit = server.engine.exit.bind(server.engine);
+    const [asked, answers] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    server.engine.exit = async (id) => {
+      asked.resolve();
+      await answers.promise;
+      return exit(id);
+    };
+    const adopted = server.reconciler.adopt('one');
+    await asked.promise;
+    await server.logs.log.nextEpoch('one');
+    answers.resolve();
+    await adopted;
+    expect([sandboxOf('one'), server.lost]).toEqual([undefined, []]);
+  },
+);
+
 it('does not adopt what the session has lost here', async () => {
   await server.startSession('one');
   const one = server.engine.only();

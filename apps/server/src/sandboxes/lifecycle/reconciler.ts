@@ -127,10 +127,12 @@ export class Reconciler {
     if (!record || !findings || this.sandboxes.ofSession(session)) return;
     if (!record.begun) return this.#undo(record);
     if (record.machine !== undefined) return this.#adoptOnMachine(record);
-    if (this.#ended.has(record.sandbox) || !(await this.owners.isCurrent(record))) return;
+    if (!(await this.#isUsable(record))) return;
     await this.#looks.runExclusive(async () => {
       const { state } = await this.hosts.own.host.look(record.sandbox);
-      if (state !== 'gone') await this.#takeOver({ id: record.sandbox, state }, record, findings);
+      // The session may have been started anew while this waited.
+      if (state === 'gone' || !(await this.#isUsable(record))) return;
+      await this.#takeOver({ id: record.sandbox, state }, record, findings);
     });
   }
 
@@ -153,6 +155,10 @@ export class Reconciler {
     const sandbox = this.#on(on, id);
     const isOver = state === 'ended' || state === 'gone';
     if (isOver && sandbox && !sandbox.isEnding) void findings.died(sandbox);
+  }
+
+  async #isUsable(record: SandboxRecord): Promise<boolean> {
+    return !this.#ended.has(record.sandbox) && (await this.owners.isCurrent(record));
   }
 
   /** It is not reported before its machine has connected. */
@@ -284,10 +290,10 @@ export class Reconciler {
     { files, session, epoch, agent }: SandboxRecord,
     findings: Findings,
   ): Promise<void> {
-    const options = { id, files, session, epoch, agent };
-    if (state !== 'running') return findings.lost(new Sandbox(options), session);
     // Another check may have done so meanwhile.
     if (this.sandboxes.ofSession(session)) return;
+    const options = { id, files, session, epoch, agent };
+    if (state !== 'running') return findings.lost(new Sandbox(options), session);
     const sandbox = this.sandboxes.add(options);
     sandbox.adopt();
     await this.containers.adopt(sandbox);
