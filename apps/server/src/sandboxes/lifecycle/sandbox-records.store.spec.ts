@@ -1,14 +1,17 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '@belay/testing';
 import { FolderObjects } from '../../storage/folder-objects.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
 
 let data: string;
+let objects: FolderObjects;
 let records: SandboxRecords;
 beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), 'belay-records-'));
-  records = new SandboxRecords(new FolderObjects(data));
+  objects = new FolderObjects(data);
+  records = new SandboxRecords(objects);
 });
 afterEach(() => rm(data, { recursive: true }));
 
@@ -21,6 +24,23 @@ it('keeps a record for each session until it is removed', async () => {
   await records.remove('s');
   expect(await records.find('s')).toBeUndefined();
   expect((await records.all()).map(({ session }) => session)).toEqual(['other']);
+});
+
+it('finds one while all are read', async () => {
+  const sessions = Array.from({ length: 20 }, (_, at) => `session-${at}`);
+  for (const session of sessions) await records.write({ ...record, session });
+  const goesOn = Promise.withResolvers<void>();
+  const open = objects.open.bind(objects);
+  const opens = jest.spyOn(objects, 'open').mockImplementation(async (key) => {
+    await goesOn.promise;
+    return open(key);
+  });
+  const all = records.all();
+  await until('all are read', () => opens.mock.calls.length > 0);
+  opens.mockRestore();
+  const found = records.find('session-0').finally(goesOn.resolve);
+  expect(await found).toMatchObject({ session: 'session-0' });
+  expect(await all).toHaveLength(20);
 });
 
 it('finds the files in records that still name their volumes', async () => {

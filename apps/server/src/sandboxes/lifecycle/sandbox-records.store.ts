@@ -38,7 +38,7 @@ const record = z.preprocess((stored) => {
 }, fields);
 
 const folder = 'sandboxes';
-/** There may be thousands, and each one that is read takes a file or a connection. */
+/** There may be thousands to list, and each one that is read takes a file or a connection. */
 const parallelReads = 16;
 
 /**
@@ -63,7 +63,9 @@ export class SandboxRecords {
     const keys: string[] = [];
     for await (const { key } of this.objects.list(folder))
       if (key.endsWith('.json')) keys.push(key);
-    const found = await Promise.all(keys.map((key) => this.#read(key)));
+    const found = await Promise.all(
+      keys.map((key) => this.#reads.runExclusive(() => this.#read(key))),
+    );
     return found.filter((entry) => entry !== undefined);
   }
 
@@ -71,11 +73,9 @@ export class SandboxRecords {
     await this.objects.remove(keyOf(session));
   }
 
-  #read(key: string): Promise<SandboxRecord | undefined> {
-    return this.#reads.runExclusive(async () => {
-      const object = await this.objects.open(key);
-      return object && record.safeParse(JSON.parse(await text(object.content))).data;
-    });
+  async #read(key: string): Promise<SandboxRecord | undefined> {
+    const object = await this.objects.open(key);
+    return object && record.safeParse(JSON.parse(await text(object.content))).data;
   }
 }
 
