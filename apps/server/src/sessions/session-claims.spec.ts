@@ -136,9 +136,22 @@ it('does not start a session that is stopped while it is taken', async () => {
   await server.json('POST', '/api/sessions/one/stop');
   goesOn();
   await taken;
+  await until('it is taken', () => takes.mock.results.length > 0);
   await takes.mock.results[0]?.value;
   expect(adds).not.toHaveBeenCalled();
   expect((await server.log.summary('one')).state).toBe('stopped');
+});
+
+it('starts the next one while the sandbox of another is looked for', async () => {
+  await created('one');
+  await isGivenTo('one', serverId);
+  const { goesOn } = await isHeldUp();
+  await created('two');
+  await isGivenTo('two', serverId);
+  await server.reaches('two', 'running');
+  expect((await server.log.summary('one')).state).toBe('starting');
+  goesOn();
+  await server.reaches('one', 'running');
 });
 
 it('starts the others beside one that cannot be read', async () => {
@@ -259,6 +272,7 @@ it('ends few at a time of the sandboxes of sessions that were stopped', async ()
   const takes = jest.spyOn(server.app.get(Takeovers), 'take');
   jest.mocked(server.log.claims.left).mockRestore();
   await claims().takeLeft();
+  await until('they are taken', () => takes.mock.results.length > 0);
   await takes.mock.results[0]?.value;
   expect(server.sandboxes.stopped.toSorted()).toEqual(ids.toSorted());
   expect(most).toBeLessThanOrEqual(4);

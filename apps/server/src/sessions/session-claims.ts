@@ -64,8 +64,8 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
   }
 
   /**
-   * Takes the sessions that other servers have handed over to this one. Resolves when they go on here; rejects with
-   * `unavailable` while the database cannot be used.
+   * Takes the sessions that other servers have handed over to this one. Resolves when they are this server’s, which then
+   * looks for their sandboxes; rejects with `unavailable` while the database cannot be used.
    */
   async takeHanded(): Promise<void> {
     await this.#turns.runExclusive(async () => {
@@ -73,7 +73,7 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
       const claimed = await this.log.claims.handed();
       // Some may be here: after an append that failed, a session is claimed anew.
       const taken = claimed.filter(({ id }) => !this.takeovers.has(id));
-      if (taken.length > 0) await this.#take(taken, { isHanded: true });
+      if (taken.length > 0) this.#take(taken, { isHanded: true });
     });
   }
 
@@ -89,7 +89,7 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
       const taken = this.#leads ? await this.log.claims.left() : [];
       if (taken.length > 0) {
         this.#logger.log(`This server takes over ${taken.length} sessions of one that has ended.`);
-        await this.#take(taken);
+        this.#take(taken);
       }
       // Before the first look, one may have ended that the Reconciler has seen alive.
       const hasEnded = !before || [...before].some((id) => !others.has(id));
@@ -98,17 +98,15 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
     });
   }
 
-  /** Does not wait until hosts respond, which would delay others: `Recovery` does. */
-  async #take(taken: readonly SessionSummary[], options: TakeOptions = {}): Promise<void> {
-    // Their sandboxes are known before anybody looks for them.
-    await Promise.all(
-      taken.map(({ id }) =>
-        this.reconciler
-          .adopt(id)
-          .catch((error: unknown) => this.#logger.warn(errorFrom(error).message)),
-      ),
+  /** Does not wait until hosts respond, which would delay the sessions of later claims. */
+  #take(taken: readonly SessionSummary[], options: TakeOptions = {}): void {
+    const adopted = taken.map(({ id }) =>
+      this.reconciler
+        .adopt(id)
+        .catch((error: unknown) => this.#logger.warn(errorFrom(error).message)),
     );
-    void this.takeovers.take(taken, options);
+    // Their sandboxes are known before anybody looks for them.
+    void Promise.all(adopted).then(() => this.takeovers.take(taken, options));
   }
 
   /** So that the clients of sessions that have not started can send their files, wherever they begin. */

@@ -291,9 +291,12 @@ export class Reconciler {
     findings: Findings,
   ): Promise<void> {
     // Another check may have done so meanwhile.
-    if (this.sandboxes.ofSession(session)) return;
+    if (this.sandboxes.ofSession(session) || this.#ended.has(id)) return;
     const options = { id, files, session, epoch, agent };
-    if (state !== 'running') return findings.lost(new Sandbox(options), session);
+    if (state !== 'running') {
+      this.#ended.add(id);
+      return findings.lost(new Sandbox(options), session);
+    }
     const sandbox = this.sandboxes.add(options);
     sandbox.adopt();
     await this.containers.adopt(sandbox);
