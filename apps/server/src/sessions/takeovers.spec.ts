@@ -1,5 +1,7 @@
 import { until } from '@belay/testing';
 import { TestServer } from '../testing/server.js';
+import { SessionChecks } from './session-checks.js';
+import { Takeovers } from './takeovers.js';
 
 const server = new TestServer();
 beforeAll(() => server.start());
@@ -29,4 +31,13 @@ it('works on the sessions of the server before it, until there is nothing to do'
   await server.json('POST', `/api/sessions/${stopped}/restart`);
   await server.reaches(stopped, 'running');
   expect(await owned()).toEqual([working, stopped]);
+});
+
+it('repeats no check of a session that works again', async () => {
+  const id = await server.session({ check: 'true' });
+  const runs = jest.spyOn(server.app.get(SessionChecks), 'run').mockResolvedValue();
+  const summary = await server.log.summary(id);
+  await server.app.get(Takeovers).take([{ ...summary, state: 'finished' }]);
+  expect(summary.check?.state).toBe('waiting');
+  expect(runs).not.toHaveBeenCalled();
 });

@@ -91,9 +91,11 @@ export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
 
   /** Those that were left without a result, one after another. */
   async #repeatChecks(taken: readonly SessionSummary[]): Promise<void> {
-    for (const session of taken) {
+    for (const { id } of taken) {
       if (this.#closing) return;
-      if (isUnchecked(session)) await this.checks.run(session.id);
+      // It may work again by now, and may have been removed.
+      const session = await this.log.summary(id).catch(ignoreError('it has no check to repeat'));
+      if (session && isUnchecked(session)) await this.checks.run(id);
     }
   }
 
