@@ -34,7 +34,7 @@ describe('egress', () => {
     });
     approvals = new ApprovalService(logs.log, logs.store, new RulesStore(logs.database, logs.log));
     approvals.onModuleInit();
-    egress = new EgressService(logs.log, approvals, logs.config, resolver);
+    egress = new EgressService(logs.log, approvals, logs.config, resolver, logs.store);
   };
   beforeEach(async () => {
     names.clear();
@@ -171,7 +171,7 @@ describe('egress', () => {
         return Promise.resolve([host === 'localhost' ? '127.0.0.1' : host]);
       },
     };
-    egress = new EgressService(logs.log, approvals, logs.config, watching);
+    egress = new EgressService(logs.log, approvals, logs.config, watching, logs.store);
     await logs.session('s', { egress: { profile: 'list' } });
     for (const host of ['169.254.169.254', '0x7f.1', 'localhost', '::1']) {
       await expect(connectTo(host)).rejects.toMatchObject({ code: 'rejected' });
@@ -193,7 +193,7 @@ describe('egress', () => {
     const answers = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1']];
     let asked = 0;
     const changing: Resolver = { addresses: () => Promise.resolve(answers[asked++] ?? []) };
-    egress = new EgressService(logs.log, approvals, logs.config, changing);
+    egress = new EgressService(logs.log, approvals, logs.config, changing, logs.store);
     await logs.session('s', { egress: { profile: 'open' } });
     (await connectTo('registry.test')).destroy();
     expect(asked).toBe(1);

@@ -7,6 +7,7 @@ import type { RpcStream } from '@belay/rpc';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
+import { SessionsStore } from '../logs/sessions.store.js';
 import { relayConnection } from './relay-connection.js';
 import { dialDirect, dialProxy, hostProxy } from './dial.js';
 import { connectionSentence, EgressJournal } from './egress-journal.js';
@@ -44,9 +45,10 @@ export class EgressService implements BeforeApplicationShutdown {
     approvals: ApprovalService,
     private readonly config: Config,
     private readonly resolver: Resolver,
+    store: SessionsStore,
   ) {
     this.#journal = new EgressJournal(events);
-    this.#refused = new RefusedHosts(approvals);
+    this.#refused = new RefusedHosts(approvals, store);
     this.#connections = new SessionConnections(events);
     this.#report = new RefusalReport(events);
   }

@@ -1,6 +1,7 @@
-import { hostQuestionPrefix, type ApprovalVerdict } from '@belay/protocol';
+import { hostQuestionPrefix, isEvent, type ApprovalVerdict } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
 import type { ApprovalService } from '../approvals/approval.service.js';
+import type { SessionsStore } from '../logs/sessions.store.js';
 import type { EgressTarget } from './policy.js';
 
 export interface HostQuestionTimeouts {
@@ -21,11 +22,12 @@ const defaultTimeouts: HostQuestionTimeouts = {
 /** Asks about hosts that the policy refuses: one question per host, however many connections wait for it. */
 export class RefusedHosts {
   readonly #open = new Map<string, Promise<ApprovalVerdict>>();
-  /** The log keeps the verdict for each question id, so a new question needs a new number. */
-  readonly #numbers = new Map<string, { number: number; until: number }>();
+  /** The log keeps the verdict for each question id, so a new question needs a new number: at least these. */
+  readonly #numbers = new Map<string, number>();
 
   constructor(
     private readonly approvals: Pick<ApprovalService, 'request'>,
+    private readonly store: Pick<SessionsStore, 'latest' | 'ofCall'>,
     private readonly timeouts: HostQuestionTimeouts = defaultTimeouts,
   ) {}
 
@@ -42,27 +44,30 @@ export class RefusedHosts {
 
   async #put(session: string, input: EgressTarget, key: string): Promise<ApprovalVerdict> {
     const subject = `${input.host}:${input.port}`;
-    const number = this.#numberOf(key);
-    const id = `${hostQuestionPrefix}${subject}${number === 1 ? '' : `#${number}`}`;
+    let number = this.#numbers.get(key) ?? 1;
+    while (await this.#isPast(session, idOf(subject, number))) number += 1;
+    if (number > 1) this.#numbers.set(key, number);
+    const id = idOf(subject, number);
     const life = AbortSignal.timeout(this.timeouts.questionTimeoutMs);
     const request = { id, operation: 'egress', input, risk: 'network', subject } as const;
-    const answer = await this.approvals.request(session, request, life);
-    if (answer.verdict === 'rejected') this.#remember(key, number, life.aborted);
-    return answer;
+    return this.approvals.request(session, request, life);
   }
 
-  #numberOf(key: string): number {
-    const last = this.#numbers.get(key);
-    if (!last) return 1;
-    return Date.now() < last.until ? last.number : last.number + 1;
-  }
-
-  #remember(key: string, number: number, withdrawn: boolean): void {
-    const known = this.#numbers.get(key);
-    if (known?.number === number && !withdrawn) return;
-    this.#numbers.set(key, {
-      number,
-      until: withdrawn ? 0 : Date.now() + this.timeouts.rejectionTimeoutMs,
-    });
+  /**
+   * Whether the log has a question with this id that no longer counts: withdrawn, rejected long ago, or of before the
+   * session’s last start. An earlier process of the server, or another server, may have put it.
+   */
+  async #isPast(session: string, id: string): Promise<boolean> {
+    const { events } = await this.store.ofCall(session, id);
+    const last = events.at(-1);
+    if (!last) return false;
+    const start = await this.store.latest(session, 'start');
+    if (start && last.seq < start.seq) return true;
+    if (!isEvent(last, 'reject')) return false;
+    const isWithdrawn = last.args.by?.kind === 'server';
+    return isWithdrawn || Date.parse(last.time) + this.timeouts.rejectionTimeoutMs <= Date.now();
   }
 }
+
+const idOf = (subject: string, number: number): string =>
+  `${hostQuestionPrefix}${subject}${number === 1 ? '' : `#${number}`}`;

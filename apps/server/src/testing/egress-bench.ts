@@ -34,7 +34,7 @@ export class EgressBench {
     const { log, store, database, config } = this.logs;
     this.#approvals = new ApprovalService(log, store, new RulesStore(database, log));
     this.#approvals.onModuleInit();
-    this.egress = new EgressService(log, this.#approvals, config, resolver);
+    this.egress = new EgressService(log, this.#approvals, config, resolver, store);
     await log.drained();
     await this.logs.session('s', { approvals: 'auto', egress });
   }
