@@ -2,12 +2,14 @@ import { PassThrough } from 'node:stream';
 import {
   actionManifest,
   actionOperation,
+  AppError,
   isEvent,
   type ActionOutput,
   type Event,
   type StartedAction,
 } from '@belay/protocol';
 import { until } from '@belay/testing';
+import { EventLog } from '../logs/event-log.js';
 import type { ProgramEnd } from '../programs/program.js';
 import { TestServer } from '../testing/server.js';
 import { ActionCalls } from './action-calls.js';
@@ -199,5 +201,30 @@ describe('calls of actions in the background', () => {
     await server.app.close();
     await begin();
     expect(await backgroundResults(session)).toHaveLength(1);
+  });
+
+  it('are told as lost once they can be written', async () => {
+    const session = await server.session({ approvals: 'auto' });
+    const { id } = await called(session);
+    await until('the program', () => programs.length === 1);
+    await server.app.close();
+    const full = new AppError('disk_full', 'The disk is full.');
+    const append = EventLog.prototype.append;
+    let refused = 0;
+    const appends = jest.spyOn(EventLog.prototype, 'append').mockImplementation(function (
+      this: EventLog,
+      to,
+      events,
+    ) {
+      const isResult =
+        typeof events !== 'function' && events.some(({ action }) => action === 'background-result');
+      if (!isResult || refused > 0) return append.call(this, to, events);
+      refused += 1;
+      return Promise.reject(full);
+    });
+    await begin();
+    const [event] = await arrived(session);
+    expect([event?.id, refused]).toEqual([id, 1]);
+    appends.mockRestore();
   });
 });

@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
   errorFrom,
+  ignoreError,
   isEvent,
   newEvent,
   elapsedText,
@@ -21,6 +23,8 @@ import { Documents } from '../storage/documents.js';
 /** Limits of concurrent calls, so that neither one session nor all of them use every slot of `ActionRunner`. */
 const mostOfSession = 4;
 const mostInAll = 12;
+/** The delay before a result that could not be written is tried again, in milliseconds. */
+const tryAgainMs = 1_000;
 
 const begun = z.object({ session: z.string(), id: z.string(), operation: z.string() });
 type Begun = z.infer<typeof begun>;
@@ -146,9 +150,22 @@ export class BackgroundCalls implements OnWork, OnLead, BeforeApplicationShutdow
   }
 
   /**
-   * Writes the end of a call, once. Never rejects: a result that cannot be written now is reported at the next start.
+   * Writes the end of a call, once. Never rejects: what cannot be written now is tried again until this server ends, and
+   * then the next start reports it.
    */
   async #write(one: Begun, ended: Ended): Promise<void> {
+    const { signal } = this.#closing;
+    for (let isLogged = false; ; isLogged = true) {
+      const failure = await this.#failureOfWrite(one, ended);
+      if (failure !== undefined && !isLogged)
+        this.#logger.error(`The result of the call ${one.id} could not be written: ${failure}`);
+      if (failure === undefined || signal.aborted) return;
+      await delay(tryAgainMs, undefined, { ref: false, signal }).catch(ignoreError('it ends'));
+    }
+  }
+
+  /** Undefined once the result is written, or not wanted. */
+  async #failureOfWrite(one: Begun, ended: Ended): Promise<string | undefined> {
     const { session, id } = one;
     try {
       const { events } = await this.store.ofCall(session, id);
@@ -157,10 +174,11 @@ export class BackgroundCalls implements OnWork, OnLead, BeforeApplicationShutdow
       await this.#forget(one);
     } catch (error) {
       const { code, message } = errorFrom(error);
+      if (code !== 'not_found') return message;
       // The session was removed.
-      if (code === 'not_found') await this.#forget(one).catch(() => undefined);
-      else this.#logger.error(`The result of the call ${id} could not be written: ${message}`);
+      await this.#forget(one).catch(ignoreError('the next start finds no session'));
     }
+    return undefined;
   }
 
   #forget({ session, id }: Begun): Promise<void> {
