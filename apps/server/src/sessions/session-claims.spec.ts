@@ -311,3 +311,14 @@ it.each([
     expect((await server.log.summary('two')).state).toBe('paused');
   },
 );
+
+it('lets a client send its files anew when the server ended whose start had begun to take them', async () => {
+  await created('one', { workspace: 'upload' });
+  const { kysely } = server.app.get(Database);
+  await kysely.updateTable('session').set({ epoch: 1 }).where('id', '=', 'one').execute();
+  jest.mocked(server.log.claims.left).mockRestore();
+  await claims().takeLeft();
+  expect((await sendsFiles()).status).toBe(204);
+  await startsWithFiles();
+  expect(await server.log.epoch('one')).toBe(2);
+});

@@ -109,10 +109,14 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
     void Promise.all(adopted).then(() => this.takeovers.take(taken, options));
   }
 
-  /** So that the clients of sessions that have not started can send their files, wherever they begin. */
+  /**
+   * So that the clients of sessions that have not started can send their files, wherever they begin. A start raises the
+   * epoch before it has them.
+   */
   async #expectFiles(taken: readonly SessionRecord[]): Promise<void> {
     for (const { id, epoch, settings, summary } of taken) {
-      if (epoch > 0 || isEnded(summary.state)) continue;
+      const { state } = summary;
+      if (epoch > 0 ? state !== 'starting' : isEnded(state)) continue;
       const awaits = await this.workspaces
         .awaits(id, settings)
         .catch(ignoreError('its start says what is wrong with its files'));
