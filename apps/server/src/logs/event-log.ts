@@ -32,7 +32,7 @@ import {
 import { LogWriter } from './log-writer.js';
 import { OwnerClaims } from './owner-claims.js';
 import { QueuedMessages } from './queued-messages.js';
-import { firstRecord, type SessionRecord } from './session-record.js';
+import { anyRecord, firstRecord, type SessionRecord } from './session-record.js';
 import { SessionRecords } from './session-records.js';
 import { SessionsStore } from './sessions.store.js';
 import { stalledEvent, Stalls } from './stalls.js';
@@ -97,9 +97,9 @@ export class EventLog implements BeforeLead, OnApplicationShutdown {
     return taken;
   }
 
-  /** Gives a session to another server, which takes it with `OwnerClaims.handed`: this one may append no more to it. */
-  async handOver(session: string, server: string): Promise<void> {
-    await this.#writer.enqueue(session, (record) => fold({ ...record, owner: server }, []));
+  /** Gives a session to another server, which takes it with `OwnerClaims.handed`, unless `check` throws. */
+  async handOver(session: string, server: string, check = anyRecord): Promise<void> {
+    await this.#writer.enqueue(session, (record) => fold({ ...check(record), owner: server }, []));
     this.elsewhere.moved(session);
   }
 

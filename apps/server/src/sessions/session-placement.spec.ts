@@ -12,6 +12,7 @@ import { TestServer } from '../testing/server.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { SessionPlacement, type Placed } from './session-placement.js';
 import { startEvent } from './start-event.js';
+import { StartQueue } from './start-queue.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 const server = new TestServer();
@@ -116,6 +117,25 @@ it.each([
   expect(server.sandboxes.starts).toHaveLength(before);
   expect(server.app.get(SandboxSlots).has(id)).toBe(false);
 });
+
+it.each(['no other one', 'another one'])(
+  'is this one, once, for a session that was restarted here while %s was chosen',
+  async (which) => {
+    const id = `session-${count + 1}`;
+    const restarts = async () => {
+      await server.json('POST', `/api/sessions/${id}/stop`);
+      await server.json('POST', `/api/sessions/${id}/restart`);
+      await server.reaches(id, 'running');
+      return new Map(which === 'another one' ? [] : [['other', Infinity]]);
+    };
+    jest.spyOn(server.app.get(SessionsStore), 'ownedByServer').mockImplementationOnce(restarts);
+    const adds = jest.spyOn(server.app.get(StartQueue), 'add');
+    expect(await owner()).toBe(serverId);
+    expect(adds.mock.calls).toEqual([[id]]);
+    expect(told).toEqual([]);
+    adds.mockRestore();
+  },
+);
 
 it('is this one while the machine is full that alone fits', async () => {
   runOnMachines(server);

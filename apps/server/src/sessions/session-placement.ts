@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { ignoreError, type ApiName } from '@belay/protocol';
+import { AppError, ignoreError, type ApiName } from '@belay/protocol';
 import type { Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
+import type { SessionRecord } from '../logs/session-record.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { ColdChanges } from '../storage/cold-changes.js';
 import { LiveServers, type LiveServer } from '../storage/live-servers.js';
@@ -43,17 +44,24 @@ export class SessionPlacement {
       ? undefined
       : await this.#other(session).catch(ignoreError('it begins here'));
     if (!other || !(await this.#isHandedOver(session, other)))
-      return this.queue.add(session, { sendsWorkspace });
+      return this.#beginHere(session, sendsWorkspace);
     const looks = ignoreError('it looks for them every half second');
     await this.changes.tell('handed', other.id).catch(looks);
   }
 
+  /** Its user may have stopped and restarted it meanwhile, which has begun it here: a second start would end that one. */
+  async #beginHere(session: string, sendsWorkspace: boolean): Promise<void> {
+    const ofDeleted = ignoreError('its start finds that it was deleted');
+    const epoch = (await this.log.epoch(session).catch(ofDeleted)) ?? 0;
+    if (epoch === 0) this.queue.add(session, { sendsWorkspace });
+  }
+
   async #isHandedOver(session: string, { id }: LiveServer): Promise<boolean> {
     try {
-      await this.log.handOver(session, id);
+      await this.log.handOver(session, id, notBegun);
       return true;
     } catch (error) {
-      // It is unknown whether that was stored: then its next append says so.
+      // It has begun here, or it is unknown whether that was stored: then its next append says so.
       if (this.log.isOwned(session)) return false;
       throw error;
     }
@@ -73,4 +81,10 @@ export class SessionPlacement {
     // The new one is of this server so far. It serves the clients as well, so another one with as many comes first.
     return least && load(least) < this.log.ownedCount ? least : undefined;
   }
+}
+
+/** Throws `conflict` for one that has begun here. */
+function notBegun(record: SessionRecord): SessionRecord {
+  if (record.epoch === 0) return record;
+  throw new AppError('conflict', 'The session has begun at this server.');
 }
