@@ -37,13 +37,18 @@ export class Leftovers implements OnLead, OnModuleDestroy {
     await this.blobs.removeAllUnused(before);
     const sessions = async () => (await this.log.summaries()).map(({ id }) => id);
     await this.copies.removeUnused(sessions);
+    await this.workspaces.removeUnused(() => this.#used(), before);
+  }
+
+  /** The archives that sessions need; undefined for all. */
+  async #used(): Promise<ReadonlySet<string> | undefined> {
     const used = new Set<string>();
     for (const { id, settings, damage } of await this.log.records()) {
       // A session that cannot be read may need any of them, so nothing is deleted.
-      if (damage !== undefined) return;
+      if (damage !== undefined) return undefined;
       used.add(`seed-${id}`);
       if (settings.workspace) used.add(settings.workspace);
     }
-    await this.workspaces.removeUnused(used, before);
+    return used;
   }
 }

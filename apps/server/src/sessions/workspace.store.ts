@@ -156,13 +156,23 @@ export class WorkspaceStore {
     if (/^\w+$/.test(workspace)) await this.objects.remove(keyOf(workspace));
   }
 
-  /** Deletes unused archives from before a time, and the remains of aborted uploads. */
-  async removeUnused(used: ReadonlySet<string>, before: number): Promise<void> {
+  /**
+   * Deletes unused archives from before a time, and the remains of aborted uploads. `used` names the others after the
+   * archives were listed, so that an archive that a session begins to use meanwhile stays; undefined for all.
+   */
+  async removeUnused(
+    used: () => Promise<ReadonlySet<string> | undefined>,
+    before: number,
+  ): Promise<void> {
+    const found: { key: string; name: string }[] = [];
     for await (const { key, storedMs } of this.objects.list(folder)) {
       const upload = /^\w+\/([\w-]+\.tar|[\w.-]+\.part)$/.exec(key)?.[1];
-      if (upload === undefined || used.has(upload.replace(/\.tar$/, ''))) continue;
-      if (storedMs < before) await this.objects.remove(key);
+      if (upload !== undefined && storedMs < before)
+        found.push({ key, name: upload.replace(/\.tar$/, '') });
     }
+    const kept = await used();
+    if (!kept) return;
+    for (const { key, name } of found) if (!kept.has(name)) await this.objects.remove(key);
   }
 
   async removeSeed(session: string): Promise<void> {
