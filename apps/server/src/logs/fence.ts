@@ -51,6 +51,15 @@ export class Fence {
     throw new Fenced();
   }
 
+  /**
+   * A record that was changed already in this transaction, for the next change: a session that goes on is not released.
+   * Throws `unavailable` for one that was handed over.
+   */
+  again(record: SessionRecord): SessionRecord {
+    if (record.owner !== null && record.owner !== serverId) throw elsewhere();
+    return { ...record, owner: serverId };
+  }
+
   /** Stores something of these sessions, and then calls `set`; no claim takes them meanwhile. */
   async storing<T>(sessions: Iterable<string>, work: () => Promise<T>): Promise<T> {
     const stored = new Set(sessions);

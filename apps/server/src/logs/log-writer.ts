@@ -100,15 +100,16 @@ export class LogWriter {
       };
       for (const job of batch) {
         if (job.reads) await insert(job.session);
-        const record = changed.get(job.session) ?? found.get(job.session);
+        const before = changed.get(job.session);
         try {
+          const record = before ? this.fence.again(before) : found.get(job.session);
           if (!record) throw missing.get(job.session);
           if (record.damage !== undefined) throw new AppError('internal', record.damage);
           const draft = await job.prepare(record, connection);
           const { record: after, rows } = writtenDraft(draft);
           changed.set(job.session, after);
-          const before = added.get(job.session);
-          if (before) for (const row of rows) before.push(row);
+          const earlier = added.get(job.session);
+          if (earlier) for (const row of rows) earlier.push(row);
           else added.set(job.session, rows);
           settled.push({ job, draft });
         } catch (error) {

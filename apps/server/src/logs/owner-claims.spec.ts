@@ -63,6 +63,28 @@ alwaysOnEveryDatabase('a claim', (databases) => {
     expect(await logs.store.find('one')).toMatchObject({ owner: null });
   });
 
+  it('stays with a session that goes on in the transaction that would release it', async () => {
+    await logs.session('one');
+    const { owner } = (await logs.store.find('one')) ?? {};
+    await Promise.all([
+      logs.log.append('one', note('first')),
+      logs.log.release('one'),
+      logs.log.append('one', note('second')),
+    ]);
+    expect(await logs.store.find('one')).toMatchObject({ owner });
+  });
+
+  it('takes nothing more into the log of a session in the transaction that hands it over', async () => {
+    await logs.session('one');
+    const [, , epoch] = await Promise.allSettled([
+      logs.log.append('one', note('first')),
+      logs.log.handOver('one', 'other'),
+      logs.log.nextEpoch('one'),
+    ]);
+    expect(epoch).toMatchObject({ reason: { code: 'unavailable' } });
+    expect(await logs.store.find('one')).toMatchObject({ owner: 'other', epoch: 0 });
+  });
+
   it('takes a session once while another claim takes it', async () => {
     await logs.session('one');
     await logs.log.handOver('one', 'dead');
