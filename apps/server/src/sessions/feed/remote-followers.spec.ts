@@ -5,15 +5,22 @@ import { ownerCaller } from '../../access/caller.js';
 import { EventLog } from '../../logs/event-log.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
+import { PeerWatch } from '../../peers/peer-watch.js';
 import type { SessionServers } from '../../peers/session-servers.js';
-import type { LiveServer } from '../../storage/live-servers.js';
+import type { LiveServer, LiveServers } from '../../storage/live-servers.js';
 import { liveServer } from '../../testing/live-server.js';
 import { TestServer } from '../../testing/server.js';
 import type { SessionRemoval } from '../session-removal.js';
 import { EventFeed } from './event-feed.js';
 import { terminalBehind, terminalWindow } from './feed-limits.js';
 import type { FeedNotices, Follower, FollowedBytes } from './follower.js';
-import { openSocket, PeerSockets, type PeerSocket } from './peer-sockets.js';
+import {
+  openSocket,
+  pauseReading,
+  PeerSockets,
+  resumeReading,
+  type PeerSocket,
+} from './peer-sockets.js';
 import { RemoteFollowers } from './remote-followers.js';
 import { SessionFollowers } from './session-followers.js';
 
@@ -71,6 +78,8 @@ describe('followers of sessions that another server has', () => {
   const owner = new TestServer();
   const other = liveServer();
   const opened: PeerSocket[] = [];
+  let alive: LiveServer[];
+  const watch = new PeerWatch({ others: () => Promise.resolve(alive) } as unknown as LiveServers);
   let place: LiveServer | undefined;
   let remote: RemoteFollowers;
   let followers: SessionFollowers<Client>;
@@ -82,9 +91,10 @@ describe('followers of sessions that another server has', () => {
   beforeEach(async () => {
     id = await owner.session();
     place = other;
+    alive = [other];
     terminals = owner.app.get(TerminalLog);
     const servers = { other: () => Promise.resolve(place) } as unknown as SessionServers;
-    remote = new RemoteFollowers(owner.log, servers, sockets());
+    remote = new RemoteFollowers(owner.log, servers, sockets(), watch);
     const removal = { onRemoved: () => () => {} } as unknown as SessionRemoval;
     const live = new TransientNotices();
     followers = new SessionFollowers(
@@ -221,7 +231,7 @@ describe('followers of sessions that another server has', () => {
         return other;
       },
     } as unknown as SessionServers;
-    const ordered = new RemoteFollowers(owner.log, servers, sockets(noting));
+    const ordered = new RemoteFollowers(owner.log, servers, sockets(noting), watch);
     const client = new Client();
     const keys = ['a', 'b', 'c', 'd'];
     await Promise.all(keys.map((data) => ordered.request(client, ...key(data))));
@@ -236,7 +246,7 @@ describe('followers of sessions that another server has', () => {
     const servers = {
       other: () => found.pop() ?? Promise.resolve(other),
     } as unknown as SessionServers;
-    const ordered = new RemoteFollowers(owner.log, servers, sockets(noting));
+    const ordered = new RemoteFollowers(owner.log, servers, sockets(noting), watch);
     const client = new Client();
     const first = ordered.request(client, ...key('a'));
     const ends = { local: () => {}, gone: () => {}, failed: () => {} };
@@ -261,7 +271,7 @@ describe('followers of sessions that another server has', () => {
         return answer;
       };
     };
-    const broken = new RemoteFollowers(owner.log, servers, sockets(breaking));
+    const broken = new RemoteFollowers(owner.log, servers, sockets(breaking), watch);
     const client = new Client();
     const ends = { local: () => {}, gone: () => {}, failed: () => {} };
     await broken.add(client, { session: id, after: 0, terminals: 'none' }, ends);
@@ -269,6 +279,24 @@ describe('followers of sessions that another server has', () => {
     await until('what came later', has(client));
     expect(client.seqs).toEqual(upTo(await owner.log.lastSeq(id)));
     broken.onModuleDestroy();
+  });
+
+  it('are refused what was asked when its machine is dead, and follow the session elsewhere', async () => {
+    const client = await follow({ terminals: 'none' });
+    await until('the log', has(client));
+    const [dead] = opened as [PeerSocket];
+    pauseReading(dead);
+    const asked = remote.request(client, ...key('a'));
+    alive = [];
+    place = undefined;
+    await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
+    // It does not wait until the answer is late.
+    expect(dead.connected).toBe(false);
+    resumeReading(dead);
+    await plan();
+    await until('what came later', has(client));
+    expect(client.seqs).toEqual(upTo(await owner.log.lastSeq(id)));
+    expect(client.ends).toEqual([]);
   });
 
   it('hold the other server back while they accept nothing, and then get all events', async () => {

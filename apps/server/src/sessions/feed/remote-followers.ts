@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import {
@@ -8,6 +9,7 @@ import {
   type ViewerRequests,
 } from '@belay/protocol';
 import { EventLog } from '../../logs/event-log.js';
+import { PeerWatch } from '../../peers/peer-watch.js';
 import { SessionServers } from '../../peers/session-servers.js';
 import type { LiveServer } from '../../storage/live-servers.js';
 import type { FeedRequest } from './feed-request.js';
@@ -60,6 +62,7 @@ export class RemoteFollowers implements OnModuleDestroy {
     private readonly log: EventLog,
     private readonly servers: SessionServers,
     private readonly sockets: PeerSockets,
+    private readonly watch: PeerWatch,
   ) {
     this.#unsubscribe = log.onMoved((session) => this.#moved(session));
   }
@@ -296,10 +299,16 @@ export class RemoteFollowers implements OnModuleDestroy {
     const { links } = this.#of(follower);
     const known = links.get(server.id);
     if (known) return known;
+    const closed = new EventEmitter();
     const link = new PeerLink(this.sockets.open(server, follower.caller), follower, () => {
       if (links.get(server.id) === link) links.delete(server.id);
+      closed.emit('close');
     });
     links.set(server.id, link);
+    this.watch.add(server.id, {
+      destroy: () => link.close(),
+      once: (event, listener) => closed.once(event, listener),
+    });
     return link;
   }
 
