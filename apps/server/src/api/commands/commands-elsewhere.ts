@@ -1,7 +1,6 @@
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
-import { AppError, errorFrom, errorOfProblem, type Event } from '@belay/protocol';
+import { AppError, bytesText, errorFrom, errorOfProblem, type Event } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
 import { PeerAgent } from '../../peers/peer-agent.js';
 import { PeerWatch } from '../../peers/peer-watch.js';
@@ -10,6 +9,9 @@ import type { LiveServer } from '../../storage/live-servers.js';
 
 /** Where a server takes commands of others; it exists only for them. */
 export const peerCommandsPath = '/peers/commands';
+
+/** The characters of a line: as many as the bytes of the largest message of an agent, whose answer it may be. */
+const maxLine = 80 * 2 ** 20;
 
 type CommandAnswer = { value?: unknown } | { error: object };
 
@@ -112,8 +114,8 @@ async function answerOf(
   reply: IncomingMessage,
   onEvent: ((event: Event) => void) | undefined,
 ): Promise<CommandAnswer> {
-  if (reply.statusCode !== 200) throw errorOfProblem(await text(reply)) ?? broken();
   for await (const line of linesOf(reply)) {
+    if (reply.statusCode !== 200) throw errorOfProblem(line) ?? broken();
     const read = JSON.parse(line) as CommandLine;
     if (!('event' in read)) return read;
     onEvent?.(read.event);
@@ -124,17 +126,29 @@ async function answerOf(
 /** Not by `readline`, which also splits within strings of JSON. */
 async function* linesOf(reply: IncomingMessage): AsyncGenerator<string> {
   let begun: string[] = [];
+  let length = 0;
   for await (const chunk of reply.setEncoding('utf8') as AsyncIterable<string>) {
     const [first = '', ...more] = chunk.split('\n');
     begun.push(first);
+    length += first.length;
+    if (length > maxLine) throw tooLarge();
     for (const next of more) {
       yield begun.join('');
       begun = [next];
+      length = next.length;
     }
   }
+  // A refusal is one line without an end.
+  if (length > 0) yield begun.join('');
 }
 
 const cancelled = (): AppError => new AppError('cancelled', 'The call was cancelled.');
+
+const tooLarge = (): AppError =>
+  new AppError(
+    'too_large',
+    `The answer of the session’s server is larger than ${bytesText(maxLine)} and was not read. See what was done, then ask for less.`,
+  );
 
 const broken = (): AppError =>
   new AppError(

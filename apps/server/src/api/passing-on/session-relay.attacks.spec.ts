@@ -4,6 +4,7 @@ import { request, type IncomingMessage, type Server } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { AppError, type ApiName, type AuditPage, type Event } from '@belay/protocol';
 import { ownerCaller, viewerCaller, type Caller } from '../../access/caller.js';
@@ -282,6 +283,36 @@ describe('attacks: a session of another server', () => {
       const message = { ...lost, action: 'sessions.message' };
       const folder = { ...lost, action: 'files.mkdir', subject: 'made' };
       expect(recorded).toMatchObject([message, folder, message, folder]);
+    });
+
+    it('is refused as its server refuses it', async () => {
+      // A request has at most 16 MiB.
+      const input = { session, path: 'large.txt', content: 'x'.repeat(17 * 2 ** 20) };
+      const call = { name: 'files.write', input, signal };
+      await expect(commands().call(as(ownerCaller, 'mcp'), call)).rejects.toMatchObject({
+        code: 'too_large',
+      });
+    });
+
+    it('is given up when its answer has no end', async () => {
+      const piece = Buffer.alloc(2 ** 20, 'x');
+      const answer = function* () {
+        yield 'HTTP/1.1 200 OK\r\n\r\n';
+        for (let sent = 0; sent < 100; sent += 1) yield piece;
+      };
+      const endless = createServer((socket) => {
+        socket.once('data', () => socket.write('ok\n'));
+        socket.on('data', (bytes) => {
+          if (String(bytes).includes('POST')) pipeline(answer, socket, () => {});
+        });
+      });
+      await once(endless.listen(0, '127.0.0.1'), 'listening');
+      address = `127.0.0.1:${(endless.address() as AddressInfo).port}`;
+      const call = { name: 'status', input: { session }, signal };
+      await expect(commands().call(as(ownerCaller, 'mcp'), call)).rejects.toMatchObject({
+        code: 'too_large',
+      });
+      endless.close();
     });
 
     it('tells the events of a wait, which ends when it is cancelled', async () => {
