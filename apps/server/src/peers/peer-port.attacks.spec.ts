@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { until } from '@belay/testing';
 import { WebSocket, WebSocketServer } from 'ws';
 import { hostAndPort } from './host-and-port.js';
 import { introducedCaller, isPassedOn } from './introduced-caller.js';
@@ -15,6 +17,10 @@ const asAlice: PeerIntroduction = {
   caller: { id: 'user:alice', api: 'mcp' },
 };
 const relayed: PeerIntroduction = { address: '10.0.0.1', kind: 'request' };
+
+/** Where Linux tells which timer of a connection runs: 02 is that of keep-alive. */
+const connections = '/proc/self/net/tcp';
+const hexOfPort = (port = 0): string => port.toString(16).toUpperCase().padStart(4, '0');
 
 describe('attacks: a request that another server passes on', () => {
   let http: Server;
@@ -74,6 +80,17 @@ describe('attacks: a request that another server passes on', () => {
     const socket = new WebSocket('ws://peer/', { agent: new PeerAgent(here, asAlice) });
     expect(JSON.parse(String((await once(socket, 'message'))[0]))).toEqual(asAlice.caller);
     socket.terminate();
+  });
+
+  it('is given up when its machine is gone before it asks', async () => {
+    port.work(http);
+    const socket = connect(hostAndPort(port.address));
+    socket.write(`${port.key} 10.0.0.1 relayed\n`);
+    await once(socket, 'data');
+    const [here, there] = [socket.remotePort, socket.localPort].map(hexOfPort);
+    const keepAlive = new RegExp(`:${here} \\w+:${there} 01 \\S+ 02:`);
+    await until('it is watched', async () => keepAlive.test(await readFile(connections, 'utf8')));
+    socket.destroy();
   });
 
   it('names no caller by its headers or its bytes', async () => {

@@ -15,6 +15,11 @@ import {
 
 /** How long a connection may take to say what it wants, in milliseconds. */
 const introductionMs = 2_000;
+/**
+ * When a silent connection is asked whether its machine is still there, in milliseconds. Node does not count the time of
+ * requests for an HTTP server that does not listen itself.
+ */
+const keepAliveMs = 30_000;
 
 /**
  * The port where other servers pass connections and requests on to this one. A connection begins with a line: this
@@ -23,7 +28,10 @@ const introductionMs = 2_000;
  */
 export class PeerPort {
   readonly key = randomSecret();
-  readonly #server: Server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+  readonly #server: Server = createServer(
+    { noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs },
+    (socket) => this.#accept(socket),
+  );
   #http: HttpServer | undefined;
   #leads = false;
 
