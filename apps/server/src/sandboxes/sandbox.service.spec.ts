@@ -412,6 +412,17 @@ describe('a warm sandbox', () => {
   });
 });
 
+it('says whose agent can be called from now on', async () => {
+  const told: string[] = [];
+  const end = server.service.onAgent((session) => {
+    if (server.service.agent(session)) told.push(session);
+  });
+  await server.startSession('one');
+  end();
+  await server.startSession('two');
+  expect(told).toEqual(['one']);
+});
+
 describe('a server that starts again', () => {
   it('adopts running containers, reports exited ones, and removes unused ones', async () => {
     await server.startSession('alive');

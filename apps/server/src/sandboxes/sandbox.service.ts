@@ -69,6 +69,16 @@ export class SandboxService {
     return this.sandboxes.ofSession(session)?.link;
   }
 
+  /**
+   * The listener is called with each session whose agent can be called from now on, also again when it has connected
+   * again. Returns a function that ends it.
+   */
+  onAgent(listener: (session: string) => void): () => void {
+    const tell = ({ session }: Sandbox): void => void (session !== null && listener(session));
+    this.sandboxes.on('published', tell);
+    return () => this.sandboxes.off('published', tell);
+  }
+
   state(session: string): SandboxState | 'none' {
     return this.sandboxes.ofSession(session)?.state ?? 'none';
   }

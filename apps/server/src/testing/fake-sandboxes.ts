@@ -34,6 +34,7 @@ export class FakeSandboxes {
   connect: (port: number) => Promise<Duplex> = () =>
     Promise.reject(new AppError('unavailable', 'Nothing listens there.'));
   readonly #listeners: ((session: string, reason: string) => void)[] = [];
+  readonly #agentListeners = new Set<(session: string) => void>();
 
   async start(startPayload: StartPayload, openTar?: OpenTar): Promise<void> {
     if (this.agents.has(startPayload.session)) throw new AppError('conflict', 'It has one.');
@@ -141,9 +142,21 @@ export class FakeSandboxes {
     this.#listeners.push(listener);
   }
 
+  onAgent(listener: (session: string) => void): () => void {
+    this.#agentListeners.add(listener);
+    return () => this.#agentListeners.delete(listener);
+  }
+
+  /** Simulates that the agent of a running sandbox has connected. */
+  connects(session: string, agent: FakeAgent): void {
+    this.agents.set(session, agent);
+    for (const listener of this.#agentListeners) listener(session);
+  }
+
   /** The server’s process has ended; the sandboxes go on. */
   hangUp(): void {
     this.#listeners.length = 0;
+    this.#agentListeners.clear();
   }
 
   get counts() {

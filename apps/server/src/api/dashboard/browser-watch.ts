@@ -28,6 +28,8 @@ export class BrowserWatch {
         );
         if (begins && this.#watchers.has(session)) this.#notifyAgent(session, true);
       }),
+      // Viewers may have come, or left, while this server could not call the agent.
+      sandboxes.onAgent((session) => this.#notifyAgent(session, this.#watchers.has(session))),
     ];
   }
 

@@ -284,6 +284,26 @@ describe('the dashboard’s socket', () => {
     expect(sizes().slice(2)).toEqual(['terminal.resize 100×30', 'terminal.resize 200×30']);
   });
 
+  it('tells an agent that connects what viewers show', async () => {
+    const [watcher, left] = [await viewer(), await viewer()];
+    const agent = server.sandboxes.agents.get(id)!;
+    await left.ask('browser.watch', { session: id, watched: true });
+    // As of a session whose server ended, or begins anew.
+    server.sandboxes.agents.delete(id);
+    await left.ask('browser.watch', { session: id, watched: false });
+    const size = { columns: 80, rows: 24 };
+    await watcher.ask('terminal.fit', { session: id, terminal: 'main', size });
+    agent.calls.length = 0;
+    server.sandboxes.connects(id, agent);
+    const resized = { name: 'terminal.resize', input: { terminal: 'main', ...size } };
+    expect(agent.calls).toEqual([{ name: 'browser.watch', input: { watched: false } }, resized]);
+    server.sandboxes.agents.delete(id);
+    await watcher.ask('browser.watch', { session: id, watched: true });
+    agent.calls.length = 0;
+    server.sandboxes.connects(id, agent);
+    expect(agent.calls).toEqual([{ name: 'browser.watch', input: { watched: true } }, resized]);
+  });
+
   it('tells who follows a session that it was deleted', async () => {
     const [watcher, left, other] = [await viewer(), await viewer(), await viewer()];
     const told: unknown[] = [];

@@ -13,21 +13,31 @@ type Size = NonNullable<Fit['size']>;
  */
 export class TerminalSizes {
   readonly #shown = new Map<string, Map<DashboardSocket, Size>>();
-  readonly #unsubscribe: () => void;
+  readonly #endings: (() => void)[];
 
   constructor(
-    private readonly sandboxes: Pick<SandboxService, 'agent'>,
+    private readonly sandboxes: Pick<SandboxService, 'agent' | 'onAgent'>,
     log: Pick<EventLog, 'subscribeAll'>,
   ) {
-    // A terminal that is reopened, as after a restart, has lost its size.
-    this.#unsubscribe = log.subscribeAll((session, events) => {
-      for (const event of events) {
-        if (!isEvent(event, 'terminal') || event.args.change !== 'opened') continue;
-        this.#notifyAgent(session, event.args.terminal).catch(
-          ignoreError('an agent that is gone receives it when it opens the terminal'),
-        );
-      }
-    });
+    const tell = (session: string, terminal: string): void =>
+      void this.#notifyAgent(session, terminal).catch(
+        ignoreError('an agent that is gone receives it when it opens the terminal'),
+      );
+    this.#endings = [
+      // A terminal that is reopened, as after a restart, has lost its size.
+      log.subscribeAll((session, events) => {
+        for (const event of events)
+          if (isEvent(event, 'terminal') && event.args.change === 'opened')
+            tell(session, event.args.terminal);
+      }),
+      // What was shown while this server could not call the agent.
+      sandboxes.onAgent((session) => {
+        for (const key of this.#shown.keys()) {
+          const [of, terminal = ''] = key.split('/');
+          if (of === session) tell(session, terminal);
+        }
+      }),
+    ];
   }
 
   /** Resolves when the agent has the size; an agent that is not running receives it when it opens the terminal. */
@@ -62,7 +72,7 @@ export class TerminalSizes {
   }
 
   close(): void {
-    this.#unsubscribe();
+    for (const end of this.#endings) end();
   }
 
   async #notifyAgent(session: string, terminal: string): Promise<void> {

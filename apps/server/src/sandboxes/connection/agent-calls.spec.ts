@@ -151,6 +151,9 @@ it('sends a reconnected agent the events that it missed, then allows calls to it
   await logs.session('back');
   const sandbox = sandboxOf('back');
   sandbox.adopt();
+  const published = new Promise((resolve) => {
+    sandbox.onChange = (change) => change === 'published' && resolve(sandbox.link);
+  });
   await listen(sandbox);
   const agent = dial();
   const answer = await hello(agent, 'back', 1);
@@ -159,6 +162,7 @@ it('sends a reconnected agent the events that it missed, then allows calls to it
   await sandbox.greeted();
   const link = await until('the link', () => sandbox.link);
   expect(link).toMatchObject({ session: 'back', epoch: 0 });
+  expect(await published).toBe(link);
   expect(await link.call('operation.call', { id: '1', operation: 'x', input: {} })).toEqual({
     output: null,
   });

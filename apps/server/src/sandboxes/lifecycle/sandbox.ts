@@ -10,8 +10,11 @@ import type { ConnectedSandbox } from '../connection/connected-sandbox.js';
  */
 export type SandboxState = 'starting' | 'warm' | 'connected' | 'lost' | 'ending' | 'gone';
 
-/** `awaited`: the agent of an earlier server’s sandbox has not connected to this one yet. */
-export type ConnectionChange = 'awaited' | 'connected' | 'disconnected';
+/**
+ * `awaited`: the agent of an earlier server’s sandbox has not connected to this one yet. `published`: others may call the
+ * agent over its connection, which may be a new one.
+ */
+export type ConnectionChange = 'awaited' | 'connected' | 'published' | 'disconnected';
 
 type Phase = 'starting' | 'warm' | 'begun' | 'ending' | 'gone';
 
@@ -132,6 +135,7 @@ export class Sandbox implements ConnectedSandbox {
   publish(): void {
     if (this.#connection && this.#session !== null && this.#phase !== 'gone') {
       this.#link = agentLink(this.#connection, this.#session, this.#epoch);
+      this.onChange('published');
     }
   }
 
