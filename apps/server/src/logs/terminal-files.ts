@@ -33,11 +33,11 @@ export class TerminalFiles implements TerminalStore, OnApplicationShutdown {
   }
 
   async size(place: TerminalPlace): Promise<number> {
-    return (await this.#file(place)).size;
+    return (await this.#found(place)).size;
   }
 
-  begin(place: TerminalPlace): Promise<number> {
-    return this.size(place);
+  async begin(place: TerminalPlace): Promise<number> {
+    return (await this.#file(place)).size;
   }
 
   async append({ kept, length, ...place }: TerminalPiece): Promise<void> {
@@ -65,7 +65,7 @@ export class TerminalFiles implements TerminalStore, OnApplicationShutdown {
   }
 
   async read(place: TerminalPlace, from: number, to: number): Promise<Buffer> {
-    const { path, size } = await this.#file(place);
+    const { path, size } = await this.#found(place);
     const length = Math.max(0, Math.min(to, size) - from);
     if (length === 0) return Buffer.alloc(0);
     const file = await open(path, 'r');
@@ -106,16 +106,23 @@ export class TerminalFiles implements TerminalStore, OnApplicationShutdown {
     for (const file of this.#opened) await this.#close(file);
   }
 
-  #file({ session, terminal }: TerminalPlace): Promise<TerminalFile> {
-    const key = `${session}/${terminal}`;
-    const known = this.#files.get(key);
+  /** The file that this server writes. */
+  #file(place: TerminalPlace): Promise<TerminalFile> {
+    const found = this.#found(place);
+    this.#files.set(keyOf(place), found);
+    return found;
+  }
+
+  /** The file as it is now: what this server does not write, another one may. */
+  #found(place: TerminalPlace): Promise<TerminalFile> {
+    const known = this.#files.get(keyOf(place));
     if (known) return known;
-    const path = join(this.#folder, session, terminal);
+    const path = join(this.#folder, place.session, place.terminal);
     const found = stat(path).then(
       ({ size }) => size,
       () => 0,
     );
-    const file = found.then((size) => ({
+    return found.then((size) => ({
       path,
       size,
       handle: undefined,
@@ -123,8 +130,6 @@ export class TerminalFiles implements TerminalStore, OnApplicationShutdown {
       isForgotten: false,
       lastUse: 0,
     }));
-    this.#files.set(key, file);
-    return file;
   }
 
   async #open(file: TerminalFile): Promise<FileHandle> {
@@ -160,6 +165,8 @@ export class TerminalFiles implements TerminalStore, OnApplicationShutdown {
     return found;
   }
 }
+
+const keyOf = ({ session, terminal }: TerminalPlace): string => `${session}/${terminal}`;
 
 /** Holes in files use no disk blocks. */
 async function bytesOnDisk(folder: string): Promise<number> {

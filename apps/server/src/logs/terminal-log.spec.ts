@@ -43,6 +43,16 @@ describe('the log of a terminal, in files', () => {
       expect((await log.read('s', 'main', 0, 100)).toString()).toBe('abcdef');
     });
 
+    it('is as long as another server that writes it has made it', async () => {
+      const writer = log;
+      await writer.append('s', 'main', 0, bytes('first'));
+      start();
+      expect(await log.list('s')).toEqual([{ terminal: 'main', size: 5 }]);
+      await writer.append('s', 'main', 5, bytes(' and later'));
+      expect(await log.list('s')).toEqual([{ terminal: 'main', size: 15 }]);
+      expect((await log.read('s', 'main', 0, 100)).toString()).toBe('first and later');
+    });
+
     it('has a hole where output is not kept, and goes with its session', async () => {
       await log.append('s', 'main', 0, bytes('kept '));
       await log.show('s', 'main', 5, bytes('secret'));
