@@ -84,16 +84,20 @@ export class AcpConversation {
     const acp = await (this.#started ??= this.#start());
     this.#lastMessageAt = performance.now();
     if (this.#opened && this.#opened.id === conversation) return { acp, opened: this.#opened };
-    const opened = await acp.open(conversation);
+    const opened = await acp.open(conversation, (begun) => this.#prepare(begun));
+    // The fault belongs to this opening alone.
+    const { fault: _, ...known } = opened;
+    this.#opened = known;
+    return { acp, opened };
+  }
+
+  async #prepare(opened: Opened): Promise<Opened> {
     this.#opened = opened;
     this.#settings = { ...this.#settings, options: offeredOptions(opened) };
     this.#tellSettings();
     const { agentOptions } = this.#options.log.conversation;
     await this.choose({ model: this.#program.model, agentOptions });
-    // The fault belongs to this opening alone.
-    const { fault: _, ...known } = opened;
-    this.#opened = known;
-    return { acp, opened };
+    return opened;
   }
 
   /** How long the program has been silent, in milliseconds; 0 while it waits for an answer. */

@@ -37,12 +37,14 @@ it('is ended when it does not speak ACP', async () => {
 it.each([
   ['begin', null, {}],
   ['continue', 'earlier', { FAKE_RESUME: 'resume' }],
+  ['set an option of', null, { FAKE_SLOW: '', FAKE_STUBBORN: '1' }],
 ])('is ended when it does not %s its conversation', async (_, conversation, env) => {
   const slow = { FAKE_SLOW: 'never', ...env };
   const given = { ...options(fake, slow), startTimeoutMs: 20_000 };
   const acp = await AcpProgram.start(given);
   given.startTimeoutMs = 100;
-  await expect(acp.open(conversation)).rejects.toMatchObject({
+  const prepare = () => acp.choose({ id: 'fast', value: 'true' }, true);
+  await expect(acp.open(conversation, prepare)).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringMatching(/^Fake was ended because it has not opened.*for 0\.5 s\. Send/),
   });

@@ -133,9 +133,9 @@ export class AcpProgram {
     return this.#initialized?.agentCapabilities.promptCapabilities.image === true;
   }
 
-  /** Continues a conversation if the program can, or else begins a new one. A program that does neither is ended. */
-  open(conversation: string | null): Promise<Opened> {
-    return this.#inTime(this.#open(conversation), notOpenedText, openTimes);
+  /** Continues a conversation if it can, or begins a new one, and prepares it. A program that does not is ended. */
+  open<T>(conversation: string | null, prepare: (opened: Opened) => Promise<T>): Promise<T> {
+    return this.#inTime(this.#open(conversation).then(prepare), notOpenedText, openTimes);
   }
 
   async #open(conversation: string | null): Promise<Opened> {

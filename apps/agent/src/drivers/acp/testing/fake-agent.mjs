@@ -26,6 +26,7 @@ const {
   FAKE_EXIT,
   FAKE_FRAIL,
   FAKE_SLOW,
+  FAKE_STUBBORN,
   FAKE_MODEL = 'small',
 } = process.env;
 if (FAKE_EXIT) {
@@ -124,8 +125,9 @@ const app = agent({ name: 'fake' })
       });
     return found;
   })
-  .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+  .onRequest(methods.agent.session.setConfigOption, async ({ params }) => {
     received({ choose: params });
+    if (FAKE_STUBBORN) await new Promise(() => {});
     if (params.configId === 'mode') mode = String(params.value);
     if (params.configId === 'model') model = String(params.value);
     if (params.configId === 'fast') fast = params.value === true;
