@@ -26,6 +26,13 @@ it('keeps a record for each session until it is removed', async () => {
   expect((await records.all()).map(({ session }) => session)).toEqual(['other']);
 });
 
+it('ignores a record that was cut off', async () => {
+  await records.write(record);
+  await writeFile(join(data, 'sandboxes/cut.json'), '{"session":');
+  expect(await records.find('cut')).toBeUndefined();
+  expect(await records.all()).toEqual([record]);
+});
+
 it('finds one while all are read', async () => {
   const sessions = Array.from({ length: 20 }, (_, at) => `session-${at}`);
   for (const session of sessions) await records.write({ ...record, session });

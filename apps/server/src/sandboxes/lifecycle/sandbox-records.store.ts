@@ -75,7 +75,16 @@ export class SandboxRecords {
 
   async #read(key: string): Promise<SandboxRecord | undefined> {
     const object = await this.objects.open(key);
-    return object && record.safeParse(JSON.parse(await text(object.content))).data;
+    return object && parsed(await text(object.content));
+  }
+}
+
+/** Undefined for a record that cannot be read, such as one that a loss of power has cut off. */
+function parsed(content: string): SandboxRecord | undefined {
+  try {
+    return record.safeParse(JSON.parse(content)).data;
+  } catch {
+    return undefined;
   }
 }
 
