@@ -250,11 +250,22 @@ describe('attacks: secrets on their way out', () => {
     'ends with much %s, and serves others meanwhile',
     async (_, text) => {
       let served = 0;
-      const other = setInterval(() => void (served += 1), 1);
+      let now = 0;
+      const turns = new Set<number>();
+      let other = setImmediate(function serve() {
+        served += 1;
+        other = setImmediate(serve);
+      });
+      // Each look at the clock finds that the check's turn is over, on a fast machine as well.
+      const clock = jest.spyOn(performance, 'now').mockImplementation(() => {
+        turns.add(served);
+        return (now += 20);
+      });
       const refusal = await check.refusalOf([text()]);
-      clearInterval(other);
+      clock.mockRestore();
+      clearImmediate(other);
       expect([null, tooMuch]).toContain(refusal);
-      expect(served).toBeGreaterThan(5);
+      expect(turns.size).toBeGreaterThan(5);
     },
   );
 });
