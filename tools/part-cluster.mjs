@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /** The network of a cluster for tests that runs on this machine: there can be one at a time. */
@@ -12,6 +13,9 @@ const startTimeout = 600_000;
 
 /** There is no cluster; the message says why. */
 export class NoCluster extends Error {}
+
+/** For tests of what the failure of a part of it does. */
+const control = `${process.execPath} ${fileURLToPath(new URL('control-cluster.mjs', import.meta.url))}`;
 
 /**
  * A cluster for tests: the one that BELAY_TEST_CLUSTER names, or else one that is started by the command in
@@ -39,15 +43,34 @@ async function started(command, env) {
   const down = downAtTheEnd(command, { ...env, CLUSTER_DIR: folder });
   try {
     const kubeconfig = await up(command, { ...env, CLUSTER_DIR: folder });
-    const load = `${command} load`;
-    return {
-      environment: { ...own, BELAY_TEST_CLUSTER: kubeconfig, BELAY_TEST_CLUSTER_LOAD: load },
-      down,
+    const environment = {
+      ...own,
+      BELAY_TEST_CLUSTER: kubeconfig,
+      BELAY_TEST_CLUSTER_LOAD: `${command} load`,
+      BELAY_TEST_CLUSTER_CONTROL: control,
     };
+    return { environment, down };
   } catch (error) {
     await down();
     throw error;
   }
+}
+
+/**
+ * Installs agent-sandbox in a cluster that was started here. The variables of its tests: none if it could not be
+ * installed, or another one was given.
+ */
+export async function agentSandboxOf({ environment }, env = process.env) {
+  if (!environment.BELAY_TEST_CLUSTER) return {};
+  const options = { env: { ...env, ...environment }, timeout: startTimeout };
+  return promisify(execFile)(
+    'sh',
+    ['-c', `${env.BELAY_TEST_CLUSTER_COMMAND} agent-sandbox`],
+    options,
+  ).then(
+    () => ({ BELAY_TEST_AGENT_SANDBOX: 'true' }),
+    () => ({}),
+  );
 }
 
 async function up(command, env) {

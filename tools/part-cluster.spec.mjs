@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { partCluster } from './part-cluster.mjs';
+import { agentSandboxOf, partCluster } from './part-cluster.mjs';
 import { root } from './product-node.mjs';
 
 const file = join(root, 'tools/part-cluster.mjs');
@@ -40,12 +40,29 @@ describe('a cluster for a part of the tests', () => {
       PATH: `${own}/bin:${env.PATH}`,
       BELAY_TEST_CLUSTER: `${own}/admin.conf`,
       BELAY_TEST_CLUSTER_LOAD: `${env.BELAY_TEST_CLUSTER_COMMAND} load`,
+      BELAY_TEST_CLUSTER_CONTROL: `${process.execPath} ${join(root, 'tools/control-cluster.mjs')}`,
     });
     expect(existsSync(own)).toBe(true);
     expect(calls()).toEqual([`up ${own}`]);
     await down();
     expect(calls()).toEqual([`up ${own}`, `down ${own}`]);
     expect(existsSync(own)).toBe(false);
+  });
+
+  it('gets agent-sandbox, and has its parts ended and started by its command', async () => {
+    const env = commandThat('echo KUBECONFIG=/kubeconfig');
+    const cluster = await partCluster(env, nothing());
+    expect(await agentSandboxOf(cluster, env)).toEqual({ BELAY_TEST_AGENT_SANDBOX: 'true' });
+    const { CLUSTER_DIR: own, BELAY_TEST_CLUSTER_CONTROL: control } = cluster.environment;
+    execFileSync('sh', ['-c', `${control} stop kubelet`], {
+      env: { ...env, ...cluster.environment },
+    });
+    await cluster.down();
+    expect(calls()).toEqual([`up ${own}`, `agent-sandbox ${own}`, `stop ${own}`, `down ${own}`]);
+    expect(await agentSandboxOf({ environment: {} }, env)).toEqual({});
+    expect(await agentSandboxOf(cluster, { ...env, BELAY_TEST_CLUSTER_COMMAND: 'false' })).toEqual(
+      {},
+    );
   });
 
   it.each([
