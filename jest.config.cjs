@@ -107,6 +107,9 @@ module.exports = {
     project('s3', 'apps/server/src', {
       testMatch: ['**/*.s3.ts'],
     }),
+    project('s3', 'e2e/s3', {
+      testMatch: ['**/*.container.ts'],
+    }),
     // A cluster that somebody else has made: `npm run test:kubernetes`.
     project('kubernetes', 'e2e/kubernetes', {
       testMatch: ['**/*.container.ts'],

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, LiveConnection, type BelayClient } from '@belay/client';
+import { until } from '@belay/testing';
 import { removeSandboxes } from './engine.js';
 import { built, prepared, repositoryRoot } from './environment.js';
 
@@ -90,12 +91,7 @@ export class BelayServer {
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#log += text));
     const ready = await new Promise<{ url: string; token: string }>((done, failed) => {
-      createInterface(child.stdout).on('line', (line) => {
-        const report = JSON.parse(line) as { url?: string; token?: string; port?: number };
-        const host = this.environment['BELAY_HOST'] ?? '127.0.0.1';
-        const { url = `http://${host}:${report.port}`, token = this.#saved?.token } = report;
-        if (token !== undefined) done({ url, token });
-      });
+      createInterface(child.stdout).on('line', (line) => done(this.#addressIn(line)));
       child.once('exit', (code) =>
         failed(new Error(`The server ended with ${code}:\n${this.#log}`)),
       );
@@ -103,6 +99,18 @@ export class BelayServer {
     const address = { url: ready.url, token: ready.token };
     const live = new LiveConnection(address);
     this.#running = { child, ...address, client: createClient(address), live };
+  }
+
+  /** A server that passes connections on prints no token, and writes it down after it has printed its port. */
+  async #addressIn(line: string): Promise<{ url: string; token: string }> {
+    const report = JSON.parse(line) as { url?: string; token?: string; port?: number };
+    const host = this.environment['BELAY_HOST'] ?? '127.0.0.1';
+    const { url = `http://${host}:${report.port}`, token } = report;
+    if (token !== undefined) return { url, token };
+    const saved = await until('the token is written', () => this.#saved, {
+      state: () => this.#log,
+    });
+    return { url, token: saved.token };
   }
 
   /** Ends the server as Ctrl-C does, or at once with SIGKILL. Its sandboxes keep running. */

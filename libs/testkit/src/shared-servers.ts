@@ -7,7 +7,7 @@ export interface ServerPlace {
   within?: readonly string[];
 }
 
-/** Servers of one database and one data folder, each a process. The first of them serves. */
+/** Servers of one database, and of one data folder unless their files are in a bucket, each a process. The first of them serves. */
 export class SharedServers {
   readonly all: BelayServer[] = [];
   #cluster: PostgresCluster | undefined;
@@ -41,7 +41,7 @@ export class SharedServers {
       DATABASE_URL: this.#database,
       BELAY_PEER_URL: 'tcp://127.0.0.1:0',
       BELAY_PORT: `${await freePort()}`,
-      ...(this.all[0] && { BELAY_DATA: this.all[0].data }),
+      ...(this.all[0] && !this.environment['BELAY_STORAGE'] && { BELAY_DATA: this.all[0].data }),
       ...environment,
     };
     const server = new BelayServer(settings, undefined, within);
