@@ -10,13 +10,18 @@ import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { stateMessage } from '../logs/consequences.js';
 import { EventLog } from '../logs/event-log.js';
+import { isStorageRefusal } from '../storage/object-store.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { isUnchecked } from './session-checks.js';
 import { StartQueue } from './start-queue.js';
 import { StartStatus } from './start-status.js';
 
-/** The delay before a sandbox is looked for again that could not be looked for, in milliseconds. */
+/**
+ * The delay before a sandbox is looked for again that could not be looked for, in milliseconds: while the host of
+ * containers or the storage is away, and while the storage refuses this server, which somebody has to change.
+ */
 const lookAgainMs = 500;
+const refusedMs = 30_000;
 /** Sandboxes of sessions that were stopped at another server that are ended at a time: more only slow each other down. */
 const parallelHalts = 4;
 
@@ -25,6 +30,8 @@ const parallelHalts = 4;
 export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(Recovery.name);
   readonly #halts = new Semaphore(parallelHalts);
+  /** The sessions whose sandboxes could not be looked for so far, with what was said of it. */
+  readonly #unfound = new Map<string, string>();
   #closing = false;
 
   constructor(
@@ -88,19 +95,33 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     else if (!isUnchecked(summary)) this.slots.linger(id);
   }
 
-  /** Looks until the host of containers responds, because without it the state of the sandboxes is unknown. */
+  /**
+   * Looks until the host of containers and the storage respond, because without them the state of the sandboxes is
+   * unknown. A session whose storage refuses this server does not fail: its sandbox may work.
+   */
   async #lookFor(session: string): Promise<void> {
-    let isTold = false;
     while (this.sandboxes.state(session) === 'none' && !this.#closing) {
       try {
         await this.reconciler.adopt(session);
         break;
       } catch (error) {
-        if (!isTold) this.#logger.warn(errorFrom(error).message);
-        isTold = true;
-        await new Promise((resolve) => setTimeout(resolve, lookAgainMs).unref());
+        this.#tell(session, error);
+        const pauseMs = isStorageRefusal(error) ? refusedMs : lookAgainMs;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
       }
     }
+    this.#unfound.delete(session);
+    this.log.absences.end(session);
+  }
+
+  /** Once for all sessions of which there is the same to say. */
+  #tell(session: string, error: unknown): void {
+    const { message } = errorFrom(error);
+    const after = ` Sessions wait for this; it is tried again every ${refusedMs / 1_000} s.`;
+    if (![...this.#unfound.values()].includes(message))
+      this.#logger.warn(message + (isStorageRefusal(error) ? after : ''));
+    this.#unfound.set(session, message);
+    this.log.absences.begin(session);
   }
 
   async #lost(session: string, reason: string): Promise<void> {

@@ -23,7 +23,8 @@ export interface OpenObject {
 
 /**
  * Whole files by key, such as `workspaces/abc.tar`. A folder is the part of a key before a slash. Keys that are no such
- * path are `invalid_input`; a storage that does not respond is `unavailable`.
+ * path are `invalid_input`; a storage that does not respond is `unavailable`, and so is one that refuses this server: see
+ * `isStorageRefusal`.
  */
 export abstract class ObjectStore {
   /**
@@ -41,6 +42,14 @@ export abstract class ObjectStore {
   abstract remove(key: string): Promise<void>;
   abstract removeFolder(folder: string): Promise<void>;
 }
+
+/** The error of a storage that refuses this server until somebody changes that, such as its key; `sentence` says what. */
+export const storageRefusal = (sentence: string): AppError =>
+  new AppError('unavailable', sentence, { isRefused: true });
+
+/** Whether only a change by somebody helps, and a repetition alone does not. */
+export const isStorageRefusal = (error: unknown): boolean =>
+  error instanceof AppError && error.details?.['isRefused'] === true;
 
 const keyPattern = /^\w[\w.-]*(\/[\w-][\w.-]*)*$/;
 /** Keys of S3 have at most 1,024 bytes, with their prefix. */

@@ -8,6 +8,7 @@ import type { S3Config } from '../s3-config.js';
 import {
   checkedKey,
   isKey,
+  storageRefusal,
   type ObjectRange,
   type ObjectStore,
   type OpenObject,
@@ -136,20 +137,20 @@ export class S3Objects implements ObjectStore, BeforeLead {
     const { name, code, message, status } = detailsOf(error);
     if (error instanceof AppError || name === 'AbortError') return error;
     const { bucket } = this.config;
-    const failed = (sentence: string) => new AppError('unavailable', sentence);
     if (name === 'NoSuchBucket')
-      return failed(`There is no bucket ${bucket}: create it, or change BELAY_STORAGE.`);
+      return storageRefusal(`There is no bucket ${bucket}: create it, or change BELAY_STORAGE.`);
     if (status === 401 || status === 403)
-      return failed(
+      return storageRefusal(
         `The bucket ${bucket} does not admit this server (${name}): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a key that may read, write, list and delete there.`,
       );
     if (name === 'CredentialsProviderError')
-      return failed(
+      return storageRefusal(
         `There is no key for the bucket ${bucket}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.`,
       );
     if (message === 'Region is missing')
-      return failed(`The bucket ${bucket} needs its region: set AWS_REGION.`);
-    return failed(
+      return storageRefusal(`The bucket ${bucket} needs its region: set AWS_REGION.`);
+    return new AppError(
+      'unavailable',
       `The bucket ${bucket} cannot be used (${code ?? name}: ${message}). Check AWS_ENDPOINT_URL_S3, its server and the key.`,
     );
   }
