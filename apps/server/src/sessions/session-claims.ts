@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { errorFrom, ignoreError, isEnded, type SessionSummary } from '@belay/protocol';
+import { ignoreError, isEnded } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
 import { EventLog } from '../logs/event-log.js';
 import type { SessionRecord } from '../logs/session-record.js';
@@ -8,7 +8,7 @@ import { ColdChanges } from '../storage/cold-changes.js';
 import { LiveServers } from '../storage/live-servers.js';
 import type { OnLead, OnWork } from '../storage/on-lead.js';
 import { serverId } from '../server-id.js';
-import { Takeovers, type TakeOptions } from './takeovers.js';
+import { Takeovers } from './takeovers.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 /** How often sessions are looked for that were handed over to this server, in milliseconds. */
@@ -73,7 +73,8 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
       const claimed = await this.log.claims.handed();
       // Some may be here: after an append that failed, a session is claimed anew.
       const taken = claimed.filter(({ id }) => !this.takeovers.has(id));
-      if (taken.length > 0) this.#take(taken, { isHanded: true });
+      // Not awaited: a host that does not respond would delay the sessions of later claims.
+      if (taken.length > 0) void this.takeovers.take(taken, { isHanded: true });
     });
   }
 
@@ -89,24 +90,13 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
       const taken = this.#leads ? await this.log.claims.left() : [];
       if (taken.length > 0) {
         this.#logger.log(`This server takes over ${taken.length} sessions of one that has ended.`);
-        this.#take(taken);
+        void this.takeovers.take(taken);
       }
       // Before the first look, one may have ended that the Reconciler has seen alive.
       const hasEnded = !before || [...before].some((id) => !others.has(id));
       if (hasEnded) void this.reconciler.lookAgain();
       this.#others = others;
     });
-  }
-
-  /** Does not wait until hosts respond, which would delay the sessions of later claims. */
-  #take(taken: readonly SessionSummary[], options: TakeOptions = {}): void {
-    const adopted = taken.map(({ id }) =>
-      this.reconciler
-        .adopt(id)
-        .catch((error: unknown) => this.#logger.warn(errorFrom(error).message)),
-    );
-    // Their sandboxes are known before anybody looks for them.
-    void Promise.all(adopted).then(() => this.takeovers.take(taken, options));
   }
 
   /**

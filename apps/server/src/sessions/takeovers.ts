@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { ignoreError, isEnded, type SessionSummary } from '@belay/protocol';
+import { Mutex, Semaphore } from 'async-mutex';
 import { lease } from '../storage/lease.js';
 import type { OnLead, OnWork } from '../storage/on-lead.js';
 import { WireCalls } from '../agents/wire-calls.js';
@@ -11,6 +12,8 @@ import { isUnchecked, SessionChecks } from './session-checks.js';
 
 /** How often sessions that need no server are looked for, in milliseconds. */
 const releaseMs = 60_000;
+/** Sessions whose open requests are settled at a time: each takes a connection to the database. */
+const parallelSettles = 4;
 
 export interface TakeOptions {
   /** The sessions that another server has handed over to this one, which may go on there at once. */
@@ -24,6 +27,8 @@ export interface TakeOptions {
 @Injectable()
 export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
   readonly #logger = new Logger(Takeovers.name);
+  readonly #settles = new Semaphore(parallelSettles);
+  readonly #checks = new Mutex();
   #releasing: NodeJS.Timeout | undefined;
   #closing = false;
 
@@ -43,17 +48,25 @@ export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
 
   async onLead(): Promise<void> {
     const taken = await this.log.takenToLead();
-    await this.#settle(taken);
+    for (const session of taken) await this.#settle(session);
     // Until then, no program of an agent is answered.
     this.#begin();
-    void this.#adopt(taken).then(() => this.#release());
+    const adopted = Promise.all(taken.map((session) => this.#adopt(session)));
+    void adopted.then(() => this.#release());
   }
 
-  /** Continues sessions that this server has become the owner of. Resolves when it is known how; never rejects. */
+  /**
+   * Continues sessions that this server has become the owner of, each as soon as it can. Resolves when it is known how
+   * all of them do; never rejects.
+   */
   async take(taken: readonly SessionSummary[], options: TakeOptions = {}): Promise<void> {
-    for (const session of taken)
-      await this.#settle([session]).catch((error: unknown) => this.#logger.error(error));
-    await this.#adopt(taken, options);
+    const takeOne = async (session: SessionSummary): Promise<void> => {
+      await this.#settles
+        .runExclusive(() => this.#settle(session))
+        .catch((error: unknown) => this.#logger.error(error));
+      await this.#adopt(session, options);
+    };
+    await Promise.all(taken.map(takeOne));
   }
 
   /** Whether a session has a sandbox here, so that it was taken before. */
@@ -67,21 +80,18 @@ export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
   }
 
   /** What was under way at the server before has ended. */
-  async #settle(taken: readonly SessionSummary[]): Promise<void> {
-    for (const session of taken) {
-      await this.gateway.settleOpen(session);
-      await this.calls.rejectOpen(session);
-      this.deadlines.schedule(session);
-    }
+  async #settle(session: SessionSummary): Promise<void> {
+    await this.gateway.settleOpen(session);
+    await this.calls.rejectOpen(session);
+    this.deadlines.schedule(session);
   }
 
-  async #adopt(taken: readonly SessionSummary[], options: TakeOptions = {}): Promise<void> {
-    const adopted = taken.map((session) =>
-      this.recovery.adopt(session, options).catch((error: unknown) => this.#logger.error(error)),
-    );
-    await Promise.all(adopted);
-    // In the sandboxes that are there: one that is still looked for would get a second one.
-    void this.#repeatChecks(taken);
+  async #adopt(session: SessionSummary, options: TakeOptions = {}): Promise<void> {
+    await this.recovery
+      .adopt(session, options)
+      .catch((error: unknown) => this.#logger.error(error));
+    // In the sandbox that is there: one that is still looked for would get a second one.
+    void this.#checks.runExclusive(() => this.#repeatCheck(session.id));
   }
 
   onModuleDestroy(): void {
@@ -89,14 +99,12 @@ export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
     clearInterval(this.#releasing);
   }
 
-  /** Those that were left without a result, one after another. */
-  async #repeatChecks(taken: readonly SessionSummary[]): Promise<void> {
-    for (const { id } of taken) {
-      if (this.#closing) return;
-      // It may work again by now, and may have been removed.
-      const session = await this.log.summary(id).catch(ignoreError('it has no check to repeat'));
-      if (session && isUnchecked(session)) await this.checks.run(id);
-    }
+  /** That of a session that was left without a result, one session after another. */
+  async #repeatCheck(id: string): Promise<void> {
+    if (this.#closing) return;
+    // It may work again by now, and may have been removed.
+    const session = await this.log.summary(id).catch(ignoreError('it has no check to repeat'));
+    if (session && isUnchecked(session)) await this.checks.run(id);
   }
 
   /** So that the next server need not look at them. */
