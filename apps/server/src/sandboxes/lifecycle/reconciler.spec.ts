@@ -214,27 +214,66 @@ it('adopts when it begins to lead what it has left alone before', async () => {
   await until('it is adopted', () => server.service.state('one') === 'connected');
 });
 
-it('looks for few sandboxes at a time, of however many sessions', async () => {
-  const sessions = Array.from({ length: 12 }, (_, at) => `session-${at}`);
+/** Sessions with records of sandboxes that are gone. */
+async function recorded(count: number): Promise<string[]> {
+  const sessions = Array.from({ length: count }, (_, at) => `session-${at}`);
   for (const session of sessions) {
     await server.logs.session(session);
     const epoch = await server.logs.log.nextEpoch(session);
     const [sandbox, files] = [randomUUID(), randomUUID()];
     await server.records.write({ session, sandbox, files, epoch, begun: true });
   }
-  const list = server.engine.list.bind(server.engine);
+  return sessions;
+}
+
+it.each(['records', 'containers'])('looks for few %s at a time, of however many', async (what) => {
+  const sessions = await recorded(12);
   let [looking, most, looks] = [0, 0, 0];
-  server.engine.list = async (wanted) => {
-    looking += 1;
-    looks += 1;
-    most = Math.max(most, looking);
-    await setImmediate();
-    looking -= 1;
-    return list(wanted);
-  };
+  const counted =
+    <A, R>(look: (asked: A) => Promise<R>) =>
+    async (asked: A) => {
+      looking += 1;
+      looks += 1;
+      most = Math.max(most, looking);
+      await setImmediate();
+      looking -= 1;
+      return look(asked);
+    };
+  if (what === 'records') server.records.find = counted(server.records.find.bind(server.records));
+  else server.engine.list = counted(server.engine.list.bind(server.engine));
   await Promise.all(sessions.map((session) => server.reconciler.adopt(session)));
   expect(looks).toBe(12);
   expect(most).toBeLessThanOrEqual(4);
+});
+
+it.each(['storage', 'engine'])('looks for others while the %s does not answer', async (which) => {
+  await elsewhere();
+  await server.start();
+  await claim();
+  server.reconciler.lookTimeoutMs = 10;
+  const [silent, answers] = [new Set(await recorded(5)), Promise.withResolvers<void>()];
+  const asked: string[] = [];
+  const find = server.records.find.bind(server.records);
+  server.records.find = async (session) => {
+    asked.push(session);
+    if (which === 'storage' && silent.has(session)) await answers.promise;
+    return find(session);
+  };
+  const list = server.engine.list.bind(server.engine);
+  const known = server.engine.only().id;
+  server.engine.list = async (wanted) => {
+    const found = await list(wanted);
+    if (which === 'engine' && !found.some(({ id }) => id === known)) await answers.promise;
+    return found;
+  };
+  for (let times = 0; times < 2; times += 1)
+    for (const look of [...silent].map((session) => server.reconciler.adopt(session)))
+      await expect(look).rejects.toMatchObject({ code: 'unavailable' });
+  // The first look of each is still under way.
+  expect(asked.toSorted()).toEqual([...silent].toSorted());
+  void server.reconciler.adopt('one').catch(() => undefined);
+  await until('it is adopted', () => server.service.state('one') === 'connected');
+  answers.resolve();
 });
 
 it('reports the session that was claimed of a container that has ended', async () => {

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { followHost, type ContainerHost, type HostFollower, type Seen } from '@belay/containers';
-import { ignoreError } from '@belay/protocol';
+import { AppError, ignoreError } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import { Semaphore } from 'async-mutex';
 import { ContainerDials } from '../../containers/container-dials.js';
 import { serverId } from '../../server-id.js';
@@ -11,7 +12,10 @@ import { SandboxOwners, type OwnersNow } from './sandbox-owners.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
 import { Sandboxes } from './sandboxes.js';
 
-/** Sandboxes of other servers that are looked for at a time: the engine answers no faster when it is asked for more. */
+/**
+ * Sandboxes of other servers that are looked for at a time, in the storage and then at the host: neither answers faster when
+ * it is asked for more.
+ */
 const parallelLooks = 4;
 
 /** Callbacks for the reconciler’s findings. */
@@ -30,11 +34,15 @@ export interface Findings {
  */
 @Injectable()
 export class Reconciler {
+  /** How long others wait for a look that gets no answer, in milliseconds. */
+  lookTimeoutMs = 10_000;
   readonly #logger = new Logger(Reconciler.name);
   readonly #closing = new AbortController();
   /** Sandboxes that had their end here: what is left of them is not adopted again. */
   readonly #ended = new Set<string>();
   readonly #looks = new Semaphore(parallelLooks);
+  /** Looks that are under way, by session: one that gets no answer is not repeated beside it. */
+  readonly #looking = new Map<string, Promise<void>>();
   #following: { done: Promise<void>; stop: AbortController } | undefined;
   #findings: Findings | undefined;
   /** Whether files may be left that are looked for once no container is being created. */
@@ -119,21 +127,40 @@ export class Reconciler {
 
   /**
    * Takes over the sandbox of a session that this server has become the owner of. Does nothing without one that it can
-   * use; throws `unavailable` when the host cannot be asked, and then does so once the host is back.
+   * use; throws `unavailable` when the storage or the host cannot be asked, and then does so once they are back.
    */
   async adopt(session: string): Promise<void> {
-    const record = await this.records.find(session);
     const findings = this.#findings;
-    if (!record || !findings || this.sandboxes.ofSession(session)) return;
+    if (!findings) return;
+    await this.#looks.runExclusive(() =>
+      inTime(this.#look(session, findings), this.lookTimeoutMs, () => {
+        const seconds = this.lookTimeoutMs / 1_000;
+        throw new AppError(
+          'unavailable',
+          `A sandbox was looked for without an answer in ${seconds} s.`,
+        );
+      }),
+    );
+  }
+
+  #look(session: string, findings: Findings): Promise<void> {
+    const look =
+      this.#looking.get(session) ??
+      this.#adopt(session, findings).finally(() => this.#looking.delete(session));
+    this.#looking.set(session, look);
+    return look;
+  }
+
+  async #adopt(session: string, findings: Findings): Promise<void> {
+    const record = await this.records.find(session);
+    if (!record || this.sandboxes.ofSession(session)) return;
     if (!record.begun) return this.#undo(record);
     if (record.machine !== undefined) return this.#adoptOnMachine(record);
     if (!(await this.#isUsable(record))) return;
-    await this.#looks.runExclusive(async () => {
-      const { state } = await this.hosts.own.host.look(record.sandbox);
-      // The session may have been started anew while this waited.
-      if (state === 'gone' || !(await this.#isUsable(record))) return;
-      await this.#takeOver({ id: record.sandbox, state }, record, findings);
-    });
+    const { state } = await this.hosts.own.host.look(record.sandbox);
+    // The session may have been started anew while this waited.
+    if (state === 'gone' || !(await this.#isUsable(record))) return;
+    await this.#takeOver({ id: record.sandbox, state }, record, findings);
   }
 
   /** Waits for no machine: one that does not respond would delay the end of the server. */
