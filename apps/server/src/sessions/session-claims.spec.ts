@@ -8,6 +8,7 @@ import { WireGateway } from '../models/wire/wire-gateway.js';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { Database } from '../storage/database.js';
 import { LiveServers, type LiveServer } from '../storage/live-servers.js';
+import { ObjectStore } from '../storage/object-store.js';
 import { serverId } from '../server-id.js';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
@@ -127,6 +128,17 @@ it('lets it send them as soon as the session is of this server', async () => {
   await taken;
   expect((await sent).status).toBe(204);
   await startsWithFiles();
+});
+
+it('takes a session whose client sends files while the storage does not answer', async () => {
+  await created('one', { workspace: 'upload' });
+  await isGivenTo('one', serverId);
+  const answers = Promise.withResolvers<undefined>();
+  const objects = server.app.get(ObjectStore);
+  jest.spyOn(objects, 'find').mockReturnValue(answers.promise);
+  await claims().takeHanded();
+  expect(server.log.isOwned('one')).toBe(true);
+  answers.resolve(undefined);
 });
 
 it('does not start a session that is stopped while it is taken', async () => {

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { ignoreError, isEnded } from '@belay/protocol';
+import { ignoreError, isEnded, sentWorkspace } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
 import { EventLog } from '../logs/event-log.js';
 import type { SessionRecord } from '../logs/session-record.js';
@@ -40,7 +40,7 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
   ) {}
 
   onModuleInit(): void {
-    if (this.servers.isShared) this.log.claims.prepareBy((taken) => this.#expectFiles(taken));
+    if (this.servers.isShared) this.log.claims.prepareBy(async (taken) => this.#expectFiles(taken));
   }
 
   onWork(): void {
@@ -101,16 +101,13 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
 
   /**
    * So that the clients of sessions that have not started can send their files, wherever they begin. A start raises the
-   * epoch before it has them.
+   * epoch before it has them, and uses those that were stored, so that the storage is not asked here.
    */
-  async #expectFiles(taken: readonly SessionRecord[]): Promise<void> {
+  #expectFiles(taken: readonly SessionRecord[]): void {
     for (const { id, epoch, settings, summary } of taken) {
       const { state } = summary;
       if (epoch > 0 ? state !== 'starting' : isEnded(state)) continue;
-      const awaits = await this.workspaces
-        .awaits(id, settings)
-        .catch(ignoreError('its start says what is wrong with its files'));
-      if (awaits) this.workspaces.expect(id);
+      if (settings.workspace === sentWorkspace) this.workspaces.expect(id);
     }
   }
 

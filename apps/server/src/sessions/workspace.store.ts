@@ -117,14 +117,6 @@ export class WorkspaceStore {
     });
   }
 
-  /** Whether a session’s client has not sent its files yet. */
-  async awaits(
-    session: string,
-    { workspace }: Pick<SessionSettings, 'workspace'>,
-  ): Promise<boolean> {
-    return workspace === sentWorkspace && !(await this.#isStored(seedOf(session)));
-  }
-
   /** Allows the session’s workspace to be sent from now on. */
   expect(session: string): void {
     this.incoming.expect(session);
