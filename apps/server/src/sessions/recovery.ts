@@ -67,6 +67,7 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     if (!(isNew && isHanded)) await this.#lookFor(id);
     // It may have been stopped since it was taken.
     const summary = await this.log.summary(id);
+    const begins = isNew || (await this.#isBeforeStart(summary));
     // A start of its own may have come meanwhile: it reports what comes of it.
     if (this.#closing || this.slots.has(id)) return;
     const isFound = this.sandboxes.state(id) !== 'none';
@@ -75,11 +76,19 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     } else if (isFound) {
       this.slots.take(id);
       await this.status.report(id, 'running', null);
-    } else if (isNew || summary.state === 'starting') {
+    } else if (begins) {
       this.queue.add(id);
     } else {
       await this.#lost(id, 'Its sandbox was gone when the server started.');
     }
+  }
+
+  /** One that was paused before its start is so while its agent has done nothing since. */
+  async #isBeforeStart({ id, state }: SessionSummary): Promise<boolean> {
+    if (state !== 'paused' || this.sandboxes.state(id) !== 'none') return state === 'starting';
+    const events = await this.log.read(id, { after: 0 });
+    const start = events.findLastIndex(({ action }) => action === 'start');
+    return events.slice(start).every(({ source }) => source !== 'agent');
   }
 
   /** The sandbox of a session that has ended. */

@@ -350,13 +350,43 @@ it.each([
   },
 );
 
-it('lets a client send its files anew when the server ended whose start had begun to take them', async () => {
-  await created('one', { workspace: 'upload' });
-  const { kysely } = server.app.get(Database);
-  await kysely.updateTable('session').set({ epoch: 1 }).where('id', '=', 'one').execute();
+it.each(['starting', 'paused'])(
+  'lets a client send its files anew when the server ended whose start had begun to take them, of a session that is %s',
+  async (state) => {
+    await created('one', { workspace: 'upload' }, state === 'paused' ? [pauseEvent()] : []);
+    const { kysely } = server.app.get(Database);
+    await kysely.updateTable('session').set({ epoch: 1 }).where('id', '=', 'one').execute();
+    jest.mocked(server.log.claims.left).mockRestore();
+    await claims().takeLeft();
+    expect((await sendsFiles()).status).toBe(204);
+    if (state === 'paused') await server.json('POST', '/api/sessions/one/resume');
+    await startsWithFiles();
+    expect(await server.log.epoch('one')).toBe(2);
+  },
+);
+
+it.each([
+  ['starts again', 'before its start', 'paused'],
+  ['counts as lost', 'after its agent had worked', 'failed'],
+])('a session %s that was paused %s', async (_, when, state) => {
+  const id = await server.session();
+  await server.sandboxes.says(server.log, id, { action: 'think', args: { thought: 'x' } });
+  if (when === 'before its start') {
+    await server.json('POST', `/api/sessions/${id}/stop`);
+    await until('it has ended', () => !server.app.get(SandboxSlots).has(id));
+    await server.log.append(id, (__, settings) => [startEvent(settings, true)]);
+  }
+  await server.json('POST', `/api/sessions/${id}/pause`);
+  await server.log.handOver(id, 'other');
+  server.sandboxes.agents.delete(id);
+  server.app.get(SandboxSlots).free(id);
+  const takes = jest.spyOn(server.app.get(Takeovers), 'take');
   jest.mocked(server.log.claims.left).mockRestore();
   await claims().takeLeft();
-  expect((await sendsFiles()).status).toBe(204);
-  await startsWithFiles();
-  expect(await server.log.epoch('one')).toBe(2);
+  await takes.mock.results[0]?.value;
+  expect((await server.log.summary(id)).state).toBe(state);
+  if (state === 'failed') return;
+  await until('it has a sandbox', () => server.sandboxes.agents.has(id));
+  await server.json('POST', `/api/sessions/${id}/resume`);
+  await server.reaches(id, 'running');
 });

@@ -104,9 +104,10 @@ export class SessionClaims implements OnModuleInit, OnWork, OnLead, OnModuleDest
    * epoch before it has them, and uses those that were stored, so that the storage is not asked here.
    */
   #expectFiles(taken: readonly SessionRecord[]): void {
-    for (const { id, epoch, settings, summary } of taken) {
+    for (const { id, epoch, agentN, settings, summary } of taken) {
       const { state } = summary;
-      if (epoch > 0 ? state !== 'starting' : isEnded(state)) continue;
+      const mayStart = state === 'starting' || (state === 'paused' && agentN === 0);
+      if (epoch > 0 ? !mayStart : isEnded(state)) continue;
       if (settings.workspace === sentWorkspace) this.workspaces.expect(id);
     }
   }
