@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { AppError, sessionSettings, type ApiName } from '@belay/protocol';
+import { until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { ColdChanges } from '../storage/cold-changes.js';
@@ -10,6 +11,7 @@ import { joinMachine, runOnMachines } from '../testing/joined-machine.js';
 import { liveServer } from '../testing/live-server.js';
 import { TestServer } from '../testing/server.js';
 import { SandboxSlots } from './sandbox-slots.js';
+import { SessionPlaces } from './session-places.js';
 import { SessionPlacement, type Placed } from './session-placement.js';
 import { startEvent } from './start-event.js';
 import { StartQueue } from './start-queue.js';
@@ -136,6 +138,29 @@ it.each(['no other one', 'another one'])(
     adds.mockRestore();
   },
 );
+
+it('is this one, once, for a session whose restart here is under way', async () => {
+  const id = `session-${count + 1}`;
+  const goesOn = Promise.withResolvers<void>();
+  const settles = jest
+    .spyOn(server.app.get(SessionPlaces), 'settle')
+    .mockReturnValueOnce(goesOn.promise);
+  const restarts = async () => {
+    await server.json('POST', `/api/sessions/${id}/stop`);
+    await server.json('POST', `/api/sessions/${id}/restart`);
+    await until('it starts', () => settles.mock.calls.length > 0);
+    return new Map([['other', Infinity]]);
+  };
+  jest.spyOn(server.app.get(SessionsStore), 'ownedByServer').mockImplementationOnce(restarts);
+  const before = server.sandboxes.starts.length;
+  expect(await owner()).toBe(serverId);
+  goesOn.resolve();
+  await server.reaches(id, 'running');
+  // A second start would come after this.
+  await server.app.get(SandboxSlots).inOrder(id, async () => {});
+  expect(server.sandboxes.starts).toHaveLength(before + 1);
+  expect(server.sandboxes.stopped).not.toContain(id);
+});
 
 it('is this one while the machine is full that alone fits', async () => {
   runOnMachines(server);

@@ -53,7 +53,7 @@ export class SessionPlacement {
   async #beginHere(session: string, sendsWorkspace: boolean): Promise<void> {
     const ofDeleted = ignoreError('its start finds that it was deleted');
     const epoch = (await this.log.epoch(session).catch(ofDeleted)) ?? 0;
-    if (epoch === 0) this.queue.add(session, { sendsWorkspace });
+    if (epoch === 0) this.queue.begin(session, { sendsWorkspace });
   }
 
   async #isHandedOver(session: string, { id }: LiveServer): Promise<boolean> {

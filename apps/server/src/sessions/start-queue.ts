@@ -42,6 +42,11 @@ export class StartQueue implements OnApplicationShutdown {
     this.#run();
   }
 
+  /** Like `add`, for a new session: one whose start is under way is left to that, which a second start would end. */
+  begin(session: string, options: { sendsWorkspace: boolean }): void {
+    if (!this.slots.has(session)) this.add(session, options);
+  }
+
   /** The log was extended: a connected agent receives the events, otherwise a new one starts from the log. */
   async resume(session: string): Promise<void> {
     const isHere = this.sandboxes.state(session) === 'connected' && !this.slots.isHalting(session);
