@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { until } from '@belay/testing';
@@ -5,6 +6,7 @@ import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { TestServer } from '../testing/server.js';
 import { Recovery } from './recovery.js';
 import { SandboxSlots } from './sandbox-slots.js';
+import { SessionPlaces } from './session-places.js';
 
 const server = new TestServer();
 beforeAll(() => server.start());
@@ -57,4 +59,58 @@ describe('looking for sandboxes', () => {
     await adopted;
     expect(await server.log.summary(other.id)).toMatchObject({ state: 'running' });
   });
+});
+
+describe('a sandbox that has died', () => {
+  const stops = async (id: string) => {
+    await server.json('POST', `/api/sessions/${id}/stop`);
+    await until('it has ended', () => !server.app.get(SandboxSlots).has(id));
+  };
+
+  it('fails its session, whose place is free', async () => {
+    const id = await server.session();
+    server.sandboxes.lose(id, 'It was killed');
+    await server.reaches(id, 'failed');
+    await until('its place is free', () => !server.app.get(SandboxSlots).has(id));
+  });
+
+  it.each(['has started again', 'is starting again', 'waits for its next start'])(
+    'does not fail its session, which %s meanwhile',
+    async (how) => {
+      const id = await server.session();
+      await stops(id);
+      const goesOn = Promise.withResolvers<void>();
+      const places = server.app.get(SessionPlaces);
+      const [next, settle] = [places.next.bind(places), places.settle.bind(places)];
+      let isHeld = false;
+      const held = async (whose: string): Promise<void> => {
+        if (whose !== how) return;
+        isHeld = true;
+        await goesOn.promise;
+      };
+      jest.spyOn(places, 'next').mockImplementation(async (session) => {
+        await held('waits for its next start');
+        return next(session);
+      });
+      jest.spyOn(places, 'settle').mockImplementation(async (session, place) => {
+        await held('is starting again');
+        return settle(session, place);
+      });
+      await server.json('POST', `/api/sessions/${id}/restart`);
+      if (how === 'has started again') await server.reaches(id, 'running');
+      else await until(how, () => isHeld);
+      server.sandboxes.lose(id, 'It was killed', 1);
+      await setImmediate();
+      goesOn.resolve();
+      await server.reaches(id, 'running');
+      // The report is handled by then.
+      await server.app.get(SandboxSlots).inOrder(id, async () => {});
+      await setImmediate();
+      await server.log.drained();
+      expect(server.sandboxes.agents.get(id)?.startPayload.epoch).toBe(2);
+      const events = await server.log.read(id, { after: 0 });
+      expect(events.filter(({ message }) => message.includes('It was killed'))).toEqual([]);
+      expect(server.app.get(SandboxSlots).has(id)).toBe(true);
+    },
+  );
 });

@@ -44,8 +44,8 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.sandboxes.onLost((session, reason) => {
-      this.#lost(session, reason).catch((error: unknown) => this.#logger.error(error));
+    this.sandboxes.onLost((session, reason, epoch) => {
+      this.#died(session, reason, epoch).catch((error: unknown) => this.#logger.error(error));
     });
   }
 
@@ -131,6 +131,21 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
       this.#logger.warn(message + (isStorageRefusal(error) ? after : ''));
     this.#unfound.set(session, message);
     this.log.absences.begin(session);
+  }
+
+  async #died(session: string, reason: string, epoch: number): Promise<void> {
+    const startsAnew = this.#startsAnew(session, epoch);
+    if (!(await startsAnew.catch(ignoreError('it fails as others that are lost'))))
+      await this.#lost(session, reason);
+  }
+
+  /** Whether the session has, is getting or waits for a newer sandbox than that of this epoch, which is left to its start. */
+  async #startsAnew(session: string, epoch: number): Promise<boolean> {
+    if ((await this.log.summary(session)).state === 'starting') {
+      if (!this.slots.has(session)) return true;
+      await this.slots.inOrder(session, () => Promise.resolve());
+    }
+    return (await this.log.epoch(session)) > epoch;
   }
 
   async #lost(session: string, reason: string): Promise<void> {

@@ -2,6 +2,7 @@ import { Readable, type Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { AppError, type StartPayload, type Event } from '@belay/protocol';
 import type { EventLog } from '../logs/event-log.js';
+import type { LostListener } from '../sandboxes/lifecycle/death-watch.js';
 import type { CheckRunner } from '../sandboxes/lifecycle/check-runner.js';
 import type { OpenTar } from '../sandboxes/connection/agent-calls.js';
 
@@ -33,7 +34,7 @@ export class FakeSandboxes {
   /** Opens a connection to a port of a sandbox. */
   connect: (port: number) => Promise<Duplex> = () =>
     Promise.reject(new AppError('unavailable', 'Nothing listens there.'));
-  readonly #listeners: ((session: string, reason: string) => void)[] = [];
+  readonly #listeners: LostListener[] = [];
   readonly #agentListeners = new Set<(session: string) => void>();
 
   async start(startPayload: StartPayload, openTar?: OpenTar): Promise<void> {
@@ -138,7 +139,7 @@ export class FakeSandboxes {
     this.patch = undefined;
   }
 
-  onLost(listener: (session: string, reason: string) => void): void {
+  onLost(listener: LostListener): void {
     this.#listeners.push(listener);
   }
 
@@ -171,10 +172,12 @@ export class FakeSandboxes {
     return Promise.resolve([{ name: 'docker', ok: true, detail: 'fake', remedy: null }]);
   }
 
-  /** Simulates the death of the container. */
-  lose(session: string, reason: string): void {
-    this.agents.delete(session);
-    for (const listener of this.#listeners) listener(session, reason);
+  /** Simulates the death of the container, or of that of an earlier epoch. */
+  lose(session: string, reason: string, ofEpoch?: number): void {
+    const agent = this.agents.get(session);
+    const epoch = ofEpoch ?? agent?.startPayload.epoch ?? 0;
+    if (agent?.startPayload.epoch === epoch) this.agents.delete(session);
+    for (const listener of this.#listeners) listener(session, reason, epoch);
   }
 
   /** Writes one event as the agent. */

@@ -10,7 +10,8 @@ import { SandboxContainers } from './sandbox-containers.js';
 import { Sandboxes } from './sandboxes.js';
 import { WarmPool } from './warm-pool.js';
 
-export type LostListener = (session: string, reason: string) => void;
+/** `epoch` is that of the sandbox: its session may have a newer one meanwhile. */
+export type LostListener = (session: string, reason: string, epoch: number) => void;
 
 /** After this delay a lost connection is investigated, in case the host did not report an exit. */
 const breakTimeoutMs = 1_000;
@@ -21,7 +22,7 @@ export class DeathWatch implements Findings {
   readonly #logger = new Logger(DeathWatch.name);
   readonly #listeners = new Set<LostListener>();
   /** Exits found before the first listener was added. */
-  readonly #unreported: [session: string, reason: string][] = [];
+  readonly #unreported: Parameters<LostListener>[] = [];
   /** Dead containers that are still being removed, by session. */
   readonly #removals = new Map<string, Promise<void>>();
   #closing = false;
@@ -44,7 +45,7 @@ export class DeathWatch implements Findings {
   /** Adds a listener, which is also called with earlier exits. */
   onLost(listener: LostListener): void {
     this.#listeners.add(listener);
-    for (const [session, reason] of this.#unreported.splice(0)) listener(session, reason);
+    for (const lost of this.#unreported.splice(0)) listener(...lost);
   }
 
   /** Resolves when everything of a session’s dead sandbox that can be removed now is removed. */
@@ -62,21 +63,13 @@ export class DeathWatch implements Findings {
     sandbox.end(error);
     // A sandbox that exits during its start is removed by the start.
     if (state === 'starting') return;
-    const removal = this.#remove(sandbox, { files: session === null, reason: error });
-    if (session !== null) {
-      // Reported before the removal, which is slow on a busy machine.
-      this.sandboxes.remove(sandbox);
-      this.#removals.set(session, removal);
-      this.#report(session, reason);
-    }
-    await removal;
-    if (session !== null && this.#removals.get(session) === removal) this.#removals.delete(session);
+    if (session === null) await this.#remove(sandbox, { files: true, reason: error });
+    else await this.#reportAndRemove(sandbox, session, error);
   }
 
   async lost(sandbox: Sandbox, session: string): Promise<void> {
     const reason = await this.#reasonOf(sandbox);
-    await this.#remove(sandbox, { files: false, reason: new AppError('unavailable', reason) });
-    this.#report(session, reason);
+    await this.#reportAndRemove(sandbox, session, new AppError('unavailable', reason));
   }
 
   /** The session of an agent on another machine is lost if the machine stays away too long. */
@@ -111,9 +104,19 @@ export class DeathWatch implements Findings {
     return host?.look(id).catch(ignoreError('its host is away'));
   }
 
-  #report(session: string, reason: string): void {
-    if (this.#listeners.size === 0) this.#unreported.push([session, reason]);
-    for (const listener of this.#listeners) listener(session, reason);
+  /** Reported before the removal, which is slow on a busy machine: its session may start anew meanwhile. */
+  async #reportAndRemove(sandbox: Sandbox, session: string, reason: AppError): Promise<void> {
+    const removal = this.#remove(sandbox, { files: false, reason });
+    this.sandboxes.remove(sandbox);
+    this.#removals.set(session, removal);
+    this.#report(session, reason.message, sandbox.epoch);
+    await removal;
+    if (this.#removals.get(session) === removal) this.#removals.delete(session);
+  }
+
+  #report(...lost: Parameters<LostListener>): void {
+    if (this.#listeners.size === 0) this.#unreported.push(lost);
+    for (const listener of this.#listeners) listener(...lost);
   }
 
   /** A container that cannot be removed now is removed when the host is back. */

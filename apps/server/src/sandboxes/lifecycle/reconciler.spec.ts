@@ -286,6 +286,26 @@ it('reports the session that was claimed of a container that has ended', async (
   expect([containers(), volumes().length]).toEqual([[], 2]);
 });
 
+it('reports a container that has ended before it is removed, which may take long', async () => {
+  await elsewhere();
+  await server.start();
+  server.engine.kill(server.engine.only());
+  await claim();
+  const [removes, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const remove = server.engine.remove.bind(server.engine);
+  server.engine.remove = async (id) => {
+    removes.resolve();
+    await goesOn.promise;
+    await remove(id);
+  };
+  const adopted = server.reconciler.adopt('one');
+  await removes.promise;
+  expect(server.lost).toEqual([['one', expect.stringMatching(/Its files are kept\.$/)]]);
+  goesOn.resolve();
+  await adopted;
+  expect([containers(), volumes().length, server.lost.length]).toEqual([[], 2, 1]);
+});
+
 it.each(['running', 'exited'] as const)(
   'leaves a session that is started anew while its sandbox, which is %s, is looked for',
   async (state) => {
