@@ -29,7 +29,12 @@ describe('installed actions', () => {
     const store = new ActionStore(config, documents);
     const maker = memory as unknown as ActionImages;
     const unused = null as never;
-    const mcp = new McpServers(config, new McpStore(documents), new McpLogins(documents), unused);
+    const mcp = new McpServers(
+      config,
+      new McpStore(documents),
+      new McpLogins(documents, unused),
+      unused,
+    );
     const servers = new InstalledServers(store, mcp);
     const actions = new InstalledActions(store, servers);
     const pulled = new PulledImages(config, store, maker, mcp, unused, documents);

@@ -1,17 +1,22 @@
+import { ExpiringValues } from '../storage/expiring-values.js';
 import { TestLogs } from '../testing/logs.js';
 import { McpLogins } from './mcp-logins.store.js';
 
 const url = 'https://tools.example/mcp';
+const redirect = 'https://belay.example/done';
 const tokens = (access_token: string) => ({ access_token, token_type: 'Bearer' });
 
 describe('a login at an MCP server', () => {
   let logs: TestLogs;
   beforeEach(async () => void (logs = await new TestLogs().open()));
-  afterEach(() => logs.close());
+  afterEach(() => {
+    jest.restoreAllMocks();
+    return logs.close();
+  });
 
   const server = async () => {
     const documents = await logs.documents();
-    const logins = new McpLogins(documents);
+    const logins = new McpLogins(documents, new ExpiringValues(logs.database, documents));
     const read: (readonly string[])[] = [];
     logins.onRead((names) => read.push(names));
     return { logins, read, refresh: () => documents.refresh('mcp-logins') };
@@ -19,7 +24,7 @@ describe('a login at an MCP server', () => {
 
   it('is used by each server of the database, with the tokens that another one renewed', async () => {
     const [one, other] = [await server(), await server()];
-    const begun = one.logins.begin('tools', { url, redirect: 'https://belay.example/done' });
+    const begun = one.logins.begin('tools', { url, redirect });
     await begun.saveClientInformation({ client_id: 'a' });
     await begun.saveTokens(tokens('first'));
     expect(other.logins.of('tools', url)).toBeUndefined();
@@ -37,13 +42,48 @@ describe('a login at an MCP server', () => {
     expect(other.read).toEqual([['tools'], [], ['tools']]);
   });
 
-  it('that was begun on another server says what to do', async () => {
+  /** As the SDK does; returns the state of the page on which the user logs in. */
+  async function begun(logins: McpLogins): Promise<string> {
+    const login = logins.begin('tools', { url, redirect });
+    await login.saveClientInformation({ client_id: 'a' });
+    login.saveCodeVerifier('verifier');
+    await login.redirectToAuthorization(new URL('https://login.example/?state='));
+    return login.page?.searchParams.get('state') ?? '';
+  }
+
+  it('is completed by whichever server is asked, also after a restart', async () => {
+    const state = await begun((await server()).logins);
+    await logs.reopen();
+    const { logins } = await server();
+    const { name, provider } = await logins.take(state);
+    expect([name, provider.codeVerifier(), provider.redirectUrl]).toEqual([
+      'tools',
+      'verifier',
+      redirect,
+    ]);
+    expect(provider.clientInformation()).toEqual({ client_id: 'a' });
+    await provider.saveTokens(tokens('first'));
+    expect(logins.of('tools', url)?.tokens()).toEqual(tokens('first'));
+  });
+
+  it('attacks: is completed by nobody with a state that is guessed, used, late or of a removed server', async () => {
     const [one, other] = [await server(), await server()];
-    const state = one.logins
-      .begin('tools', { url, redirect: 'https://belay.example/done' })
-      .state();
-    expect(() => other.logins.take(state)).toThrow(
-      /another one took over: connect again under Settings → MCP servers\.$/,
-    );
+    const refused = (state: string) =>
+      expect(other.logins.take(state)).rejects.toThrow(
+        /finished already, or took too long: connect again under Settings → MCP servers\.$/,
+      );
+    const honest = await begun(one.logins);
+    await refused('');
+    await refused(`${honest.slice(0, -1)}!`);
+    const both = await Promise.allSettled([one.logins.take(honest), other.logins.take(honest)]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    await refused(honest);
+    const removed = await begun(one.logins);
+    await one.logins.remove('tools');
+    await refused(removed);
+    const late = await begun(one.logins);
+    const now = Date.now();
+    jest.spyOn(Date, 'now').mockReturnValue(now + 10 * 60_000 + 1);
+    await refused(late);
   });
 });

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { AppError, ownValue } from '@belay/protocol';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { z } from 'zod';
-import { OneTimeValues } from '../storage/one-time-values.js';
 import type { Document } from '../storage/document.js';
 import { Documents } from '../storage/documents.js';
-import { randomSecret } from '../storage/secrets.js';
+import { ExpiringValues } from '../storage/expiring-values.js';
+import { OneTimeCodes } from '../storage/one-time-codes.js';
 import { McpFailure } from './mcp-failure.js';
 
 const login = z.object({
@@ -17,6 +17,9 @@ const login = z.object({
 });
 type Login = z.infer<typeof login>;
 
+/** A login whose user is on the other server’s page; `verifier` shows that server who asked (PKCE). */
+const begunLogin = z.object({ name: z.string(), login, verifier: z.string() });
+
 /** How long the user may take on the other server’s page. */
 const pendingMs = 10 * 60_000;
 
@@ -24,10 +27,12 @@ const pendingMs = 10 * 60_000;
 @Injectable()
 export class McpLogins {
   readonly #document: Document<z.ZodRecord<z.ZodString, typeof login>>;
-  readonly #pending = new OneTimeValues<{ name: string; provider: McpLogin }>(pendingMs);
+  /** By the `state` with which the user comes back, to whichever server is asked then. */
+  readonly #begun;
 
-  constructor(documents: Documents) {
+  constructor(documents: Documents, values: ExpiringValues) {
     this.#document = documents.open('mcp-logins', z.record(z.string(), login), {});
+    this.#begun = new OneTimeCodes(values, 'mcp-login', begunLogin);
   }
 
   /** Calls the listener with the MCP servers at which another server of the database has another login. */
@@ -42,34 +47,37 @@ export class McpLogins {
   /** The login for a connection to a server; undefined if the user has not logged in. */
   of(name: string, url: string): McpLogin | undefined {
     const saved = ownValue(this.#document.value, name);
-    return saved?.tokens && saved.url === url ? this.#provider(name, saved) : undefined;
+    if (!saved?.tokens || saved.url !== url) return undefined;
+    return this.#provider(name, saved, { stored: () => ownValue(this.#document.value, name) });
   }
 
   /** A new login, which the user completes on a page. */
   begin(name: string, { url, redirect }: { url: string; redirect: string }): McpLogin {
-    const secret = randomSecret();
-    const provider = this.#provider(name, { url, redirect }, secret);
-    this.#pending.put({ name, provider }, name, { secret });
-    return provider;
+    const begin = (begun: Login, verifier: string): Promise<string> =>
+      this.#begun.put({ name, login: begun, verifier }, name, pendingMs);
+    return this.#provider(name, { url, redirect }, { begin });
   }
 
   /** The login that a callback belongs to; valid once. */
-  take(state: string): { name: string; provider: McpLogin } {
-    const pending = this.#pending.take(state);
-    if (pending) return pending;
-    throw new AppError(
-      'invalid_input',
-      'This login was finished already, took too long, or was begun before the server restarted or another one took over: connect again under Settings → MCP servers.',
-    );
+  async take(state: string): Promise<{ name: string; provider: McpLogin }> {
+    const begun = await this.#begun.take(state);
+    if (!begun)
+      throw new AppError(
+        'invalid_input',
+        'This login was finished already, or took too long: connect again under Settings → MCP servers.',
+      );
+    const provider = this.#provider(begun.name, begun.login, {});
+    provider.saveCodeVerifier(begun.verifier);
+    return { name: begun.name, provider };
   }
 
-  remove(name: string): Promise<void> {
-    return this.#save(name, undefined);
+  async remove(name: string): Promise<void> {
+    await this.#begun.clear(name);
+    await this.#save(name, undefined);
   }
 
-  #provider(name: string, saved: Login, state?: string): McpLogin {
-    const save = (changed: Login): Promise<void> => this.#save(name, changed);
-    return new McpLogin(saved, { save, stored: () => ownValue(this.#document.value, name) }, state);
+  #provider(name: string, saved: Login, kept: Omit<LoginStore, 'save'>): McpLogin {
+    return new McpLogin(saved, { save: (changed) => this.#save(name, changed), ...kept });
   }
 
   #save(name: string, changed: Login | undefined): Promise<void> {
@@ -84,12 +92,15 @@ export class McpLogins {
 const isSame = (one: Login | undefined, other: Login | undefined): boolean =>
   one?.url === other?.url && one?.client?.client_id === other?.client?.client_id;
 
-interface LoginDocument {
+interface LoginStore {
   save(login: Login): Promise<void>;
-  stored(): Login | undefined;
+  /** Without it, the login is not stored yet. */
+  stored?(): Login | undefined;
+  /** Resolves with the state of a page on which the user logs in. Without it, no user is present to do that. */
+  begin?(login: Login, verifier: string): Promise<string>;
 }
 
-/** One login, in the form that the SDK uses. Without a `state`, no user is present to log in, so it fails. */
+/** One login, in the form that the SDK uses. */
 export class McpLogin implements OAuthClientProvider {
   /** The page on which the user logs in. */
   page: URL | undefined;
@@ -97,8 +108,7 @@ export class McpLogin implements OAuthClientProvider {
 
   constructor(
     private saved: Login,
-    private readonly document: LoginDocument,
-    private readonly key?: string,
+    private readonly store: LoginStore,
   ) {}
 
   get redirectUrl(): string {
@@ -107,10 +117,6 @@ export class McpLogin implements OAuthClientProvider {
 
   get clientMetadata() {
     return { client_name: 'Belay', redirect_uris: [this.saved.redirect] };
-  }
-
-  state(): string {
-    return this.key ?? '';
   }
 
   clientInformation(): Login['client'] {
@@ -123,7 +129,7 @@ export class McpLogin implements OAuthClientProvider {
 
   /** Another server of the database may have renewed them: then the earlier ones may be void. */
   tokens(): Login['tokens'] {
-    const stored = this.key === undefined ? this.document.stored() : undefined;
+    const stored = this.store.stored?.();
     return (stored && isSame(stored, this.saved) ? stored : this.saved).tokens;
   }
 
@@ -131,9 +137,10 @@ export class McpLogin implements OAuthClientProvider {
     return this.#change({ tokens: { ...tokens } });
   }
 
-  redirectToAuthorization(page: URL): void {
-    if (this.key === undefined)
-      throw new McpFailure('refused', 'requires a login: connect it again.');
+  async redirectToAuthorization(page: URL): Promise<void> {
+    const state = await this.store.begin?.(this.saved, this.#verifier);
+    if (state === undefined) throw new McpFailure('refused', 'requires a login: connect it again.');
+    page.searchParams.set('state', state);
     this.page = page;
   }
 
@@ -148,6 +155,6 @@ export class McpLogin implements OAuthClientProvider {
   async #change(part: Partial<Login>): Promise<void> {
     this.saved = { ...this.saved, ...part };
     // A login that was begun but not completed is not stored.
-    if (this.saved.tokens) await this.document.save(this.saved);
+    if (this.saved.tokens) await this.store.save(this.saved);
   }
 }

@@ -1,4 +1,5 @@
 import type { McpPrograms } from '../programs/mcp-programs.js';
+import { ExpiringValues } from '../storage/expiring-values.js';
 import { TestLogs } from '../testing/logs.js';
 import type { McpConfig } from './mcp-config.js';
 import { McpLogins } from './mcp-logins.store.js';
@@ -12,7 +13,8 @@ it('follow what another server changes in the settings', async () => {
   await logs.open();
   const [own, others] = [await logs.documents(), await logs.documents()];
   const unused = {} as McpPrograms;
-  const servers = new McpServers(logs.config, new McpStore(own), new McpLogins(own), unused);
+  const logins = new McpLogins(own, new ExpiringValues(logs.database, own));
+  const servers = new McpServers(logs.config, new McpStore(own), logins, unused);
   const other = new McpStore(others);
   servers.onWork();
   const far: McpConfig = {

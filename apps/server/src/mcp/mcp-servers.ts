@@ -152,7 +152,7 @@ export class McpServers implements OnWork, OnApplicationShutdown {
 
   /** Completes the login that the state belongs to, and reconnects. */
   async finishLogin(state: string, code: string): Promise<McpServer> {
-    const { name, provider } = this.logins.take(state);
+    const { name, provider } = await this.logins.take(state);
     const { transport } = this.store.known(name);
     const url = transport.type === 'http' ? transport.url : '';
     await this.#signIn(name, provider, { url, code });

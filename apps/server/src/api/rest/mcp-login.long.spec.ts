@@ -18,7 +18,7 @@ describe('a login at a remote MCP server', () => {
   const callback = async (state: string, code: string) =>
     (await own.fetch(`/oauth/callback?state=${state}&code=${code}`, { token: '' })).status;
 
-  it('begins with a click, ends on our page, and is kept on the server alone', async () => {
+  it('begins with a click, ends on our page, also after a restart, and is kept on the server alone', async () => {
     expect(await server()).toMatchObject({ state: 'failed' });
     const { url } = await own.json<{ url: string }>('POST', '/api/mcp/other/login');
     const page = new URL(url);
@@ -34,6 +34,7 @@ describe('a login at a remote MCP server', () => {
     expect(answer.origin).toBe(own.url);
     const code = answer.searchParams.get('code') ?? '';
     const state = answer.searchParams.get('state') ?? '';
+    await own.restart();
     // A stranger’s answer changes nothing.
     expect(await callback('guessed', code)).toBe(400);
     expect(await callback(state, code)).toBe(200);
