@@ -32,6 +32,7 @@ import { AuditController } from './rest/audit.controller.js';
 import { AutomationsController } from './rest/automations.controller.js';
 import { Conversations } from './gpt/conversations.js';
 import { GptCalls } from './gpt/gpt-calls.js';
+import { GptRuns } from './gpt/gpt-runs.js';
 import { GptController } from './gpt/gpt.controller.js';
 import { GptDocumentsController } from './gpt/gpt-documents.controller.js';
 import { GptSessions } from './gpt/gpt-sessions.js';
@@ -147,6 +148,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     Conversations,
     DashboardGateway,
     GptCalls,
+    GptRuns,
     GptSessions,
     Identity,
     OwnTokens,

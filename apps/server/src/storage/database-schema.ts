@@ -125,7 +125,7 @@ export interface DocumentTable {
 export interface ExpiringValueTable {
   /** A serial number: the lowest is the oldest. */
   id: Generated<number>;
-  kind: 'request' | 'login-code' | 'oauth-code' | 'mcp-login' | 'upload';
+  kind: 'request' | 'login-code' | 'oauth-code' | 'mcp-login' | 'gpt-run' | 'upload';
   hash: string;
   owner: string;
   expires: number;

@@ -14,6 +14,8 @@ export interface NewExpiringValue {
   owner: string;
   text: string;
   expires: number;
+  /** Counts against the limit of the owner. */
+  size?: number;
 }
 
 /** A row as it was when it was read: of two who change it, the first one wins. */
@@ -38,7 +40,7 @@ export class ExpiringValues {
 
   /** Undefined if there is a value with this secret. What has expired is removed. */
   async add(
-    { kind, secret, owner, text, expires }: NewExpiringValue,
+    { kind, secret, owner, text, expires, size = 0 }: NewExpiringValue,
     now = Date.now(),
   ): Promise<StoredValue | undefined> {
     const { kysely } = this.database;
@@ -51,7 +53,7 @@ export class ExpiringValues {
     const { hash, value } = stored;
     const { numInsertedOrUpdatedRows = 0n } = await kysely
       .insertInto('expiring_value')
-      .values({ kind, hash, owner, expires, size: 0, value })
+      .values({ kind, hash, owner, expires, size, value })
       .onConflict((conflict) => conflict.columns(['kind', 'hash']).doNothing())
       .executeTakeFirst()
       .catch(notStored);

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { AppError, gptPageCharacters, type GptRun } from '@belay/protocol';
+import { Injectable, Logger } from '@nestjs/common';
+import { AppError, errorFrom, errorShape, gptPageCharacters, type GptRun } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
+import { z } from 'zod';
 import type { Caller } from '../../access/caller.js';
+import { CallerEnds } from '../../access/caller-ends.js';
+import { ExpiringValues } from '../../storage/expiring-values.js';
 
 export interface PendingRun {
   readonly id: string;
@@ -13,20 +17,46 @@ export interface PendingRun {
   ended: Promise<void>;
 }
 
+/** What is stored of a run that has ended. */
+const endedRun = z.object({
+  began: z.number(),
+  result: z.union([z.object({ text: z.string() }), z.object({ error: errorShape })]),
+});
+
 const limits = {
-  /** Limits for one caller: running calls, and stored results. */
+  /** Limits for one caller: running calls, and kept results. */
   pending: 20,
   kept: 100,
   characters: 32 * 2 ** 20,
   keptMs: 3600_000,
+  /** Those in the database: of one result, and of all. */
+  stored: { each: 2 ** 20, all: 8 * 2 ** 20 },
 };
 
-/** Calls of GPTs, which continue after their responses time out; results are kept for an hour. */
+const kind = 'gpt-run';
+
+/**
+ * Calls of GPTs, which continue after their responses time out. Results are kept for an hour, and but for very long ones
+ * also after the end of this server.
+ */
+@Injectable()
 export class GptRuns {
+  readonly #logger = new Logger(GptRuns.name);
   readonly #callers = new Map<string, Map<string, PendingRun>>();
 
-  /** Starts work, which continues when its caller stops waiting. Throws `limit_reached`. */
-  begin(caller: Caller, work: (run: PendingRun) => Promise<unknown>): PendingRun {
+  constructor(
+    private readonly values: ExpiringValues,
+    private readonly ends: CallerEnds,
+  ) {}
+
+  /**
+   * Starts work, which continues when its caller stops waiting, and is cancelled when its access ends. Throws
+   * `limit_reached`.
+   */
+  begin(
+    caller: Caller,
+    work: (run: PendingRun, signal: AbortSignal) => Promise<unknown>,
+  ): PendingRun {
     const runs = this.#of(caller);
     const pending = [...runs.values()].filter(({ result }) => result === undefined).length;
     if (pending >= limits.pending) {
@@ -42,22 +72,33 @@ export class GptRuns {
       result: undefined,
       ended: Promise.resolve(),
     };
-    run.ended = work(run).then(
-      (output) => void (run.result = { text: JSON.stringify(output) ?? 'null' }),
-      (error: unknown) => void (run.result = { error }),
-    );
-    runs.set(run.id, run);
-    this.#bound(runs);
+    const ended = new AbortController();
+    const off = this.ends.on(caller, () => ended.abort());
+    run.ended = work(run, ended.signal)
+      .finally(off)
+      .then(
+        (output) => ({ text: JSON.stringify(output) ?? 'null' }),
+        (error: unknown) => ({ error }),
+      )
+      .then(async (result) => {
+        await this.#store(caller, run, result);
+        run.result = result;
+      });
+    this.#add(runs, run);
     return run;
   }
 
-  find(caller: Caller, id: string): PendingRun {
-    const run = this.#callers.get(caller.id)?.get(id);
-    if (run) return run;
-    throw new AppError(
-      'not_found',
-      'There is no such run: results are kept for an hour, until the server restarts or another one takes over. Look at the session before you repeat the call.',
-    );
+  async find(caller: Caller, id: string): Promise<PendingRun> {
+    const known = this.#callers.get(caller.id)?.get(id);
+    if (known) return known;
+    const stored = await this.#stored(caller, id);
+    if (!stored)
+      throw new AppError(
+        'not_found',
+        'There is no such run: results are kept for an hour, and a call ends with the server that makes it. Look at the session before you repeat the call.',
+      );
+    this.#add(this.#of(caller), stored);
+    return stored;
   }
 
   #of({ id }: Caller): Map<string, PendingRun> {
@@ -67,7 +108,8 @@ export class GptRuns {
   }
 
   /** Removes the oldest results for new ones. */
-  #bound(runs: Map<string, PendingRun>): void {
+  #add(runs: Map<string, PendingRun>, added: PendingRun): void {
+    runs.set(added.id, added);
     const sizes = new Map([...runs.values()].map((run) => [run.id, sizeOf(run)]));
     let size = [...sizes.values()].reduce((sum, each) => sum + each, 0);
     for (const run of runs.values()) {
@@ -78,7 +120,39 @@ export class GptRuns {
       size -= sizes.get(run.id) ?? 0;
     }
   }
+
+  /** A result that cannot be stored is kept as long as this server runs. */
+  async #store(
+    caller: Caller,
+    { id, began }: PendingRun,
+    result: { text: string } | { error: unknown },
+  ): Promise<void> {
+    // What else was thrown is for the server’s log alone.
+    if ('error' in result && !(result.error instanceof AppError)) return;
+    const text = JSON.stringify({ began, result });
+    if (text.length > limits.stored.each) return;
+    const { id: owner } = caller;
+    const expires = Date.now() + limits.keptMs;
+    const size = text.length;
+    try {
+      await this.values.add({ kind, secret: secretOf(caller, id), owner, text, expires, size });
+      await this.values.limitOf(kind, owner, { rows: limits.kept, size: limits.stored.all });
+    } catch (error) {
+      this.#logger.error(errorFrom(error).message);
+    }
+  }
+
+  async #stored(caller: Caller, id: string): Promise<PendingRun | undefined> {
+    const found = await this.values.find(kind, secretOf(caller, id));
+    if (!found) return undefined;
+    const { began, result } = endedRun.parse(JSON.parse(found.text));
+    const read = 'error' in result ? { error: errorFrom(result.error) } : result;
+    return { id, began, asking: false, result: read, ended: Promise.resolve() };
+  }
 }
+
+/** The caller is a part of the secret: nobody finds the result of another. */
+const secretOf = (caller: Caller, run: string): string => JSON.stringify([caller.id, run]);
 
 const sizeOf = ({ result }: PendingRun): number =>
   result && 'text' in result ? result.text.length : 0;

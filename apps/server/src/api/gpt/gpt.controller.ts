@@ -15,8 +15,6 @@ import {
   type RouteResult,
 } from '@belay/protocol';
 import type { Request, Response } from 'express';
-import { CallerEnds } from '../../access/caller-ends.js';
-import type { Caller } from '../../access/caller.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionFiles } from '../../sessions/session-files.js';
 import { callerOf } from '../auth/access.guard.js';
@@ -37,15 +35,13 @@ const terminal = 'gpt';
 /** The API for custom GPTs: see docs/chatgpt.md. */
 @RestController(gptRoutes)
 export class GptController {
-  readonly #runs = new GptRuns();
-
   constructor(
     private readonly targets: GptSessions,
     private readonly calls: GptCalls,
     private readonly commands: SessionCommands,
     private readonly files: SessionFiles,
     private readonly feed: EventFeed,
-    private readonly ends: CallerEnds,
+    private readonly runs: GptRuns,
   ) {}
 
   useAgent({ params }: Inputs['useAgent'], @Req() request: Request): Promise<GptSession> {
@@ -148,9 +144,9 @@ export class GptController {
     return gptSessionOf(await this.commands.run('stop', { session: id }, { caller }));
   }
 
-  run({ params, query }: Inputs['run'], @Req() request: Request): Promise<GptRun> {
+  async run({ params, query }: Inputs['run'], @Req() request: Request): Promise<GptRun> {
     const { wait: seconds, from } = query;
-    return answerOf(this.#runs.find(callerOf(request), params.run), { seconds, from });
+    return answerOf(await this.runs.find(callerOf(request), params.run), { seconds, from });
   }
 
   async call({ params, query, body }: Inputs['call'], @Req() request: Request): Promise<GptRun> {
@@ -161,23 +157,10 @@ export class GptController {
     }
     const id = await this.targets.sessionFor(request, query.session);
     const call = { name: operation.name, input: body === undefined ? {} : body, caller };
-    const run = this.#runs.begin(caller, (began) =>
-      this.#whileCalling(caller, (signal) =>
-        this.calls.call(id, { ...call, onAsking: (asking) => (began.asking = asking) }, signal),
-      ),
+    const run = this.runs.begin(caller, (began, signal) =>
+      this.calls.call(id, { ...call, onAsking: (asking) => (began.asking = asking) }, signal),
     );
     return answerOf(run, { seconds: gptAnswerSeconds - 3 });
-  }
-
-  /** Cancels the work when its caller’s access ends. */
-  async #whileCalling<T>(caller: Caller, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const ended = new AbortController();
-    const off = this.ends.on(caller, () => ended.abort());
-    try {
-      return await work(ended.signal);
-    } finally {
-      off();
-    }
   }
 }
 

@@ -246,11 +246,12 @@ describe('the API for custom GPTs', () => {
     expect(parts).toEqual([gptPageCharacters, 5]);
   });
 
-  it('pages a long result, and answers of others stay theirs', async () => {
+  it('pages a long result, also after a restart, and answers of others stay theirs', async () => {
     answer = () => ran({ text: 'x'.repeat(2 * gptPageCharacters) });
     const path = `/gpt/operations/terminal_run?session=${id}`;
     const first = (await call(path, { body: { command: 'long' } })).json();
     expect(first).toMatchObject({ status: 'done', next: gptPageCharacters });
+    await server.restart({ BELAY_PUBLIC_URL: 'https://gpt.example/path' });
     let text = String(first['text']);
     for (let next = first['next']; typeof next === 'number';) {
       const more = (
