@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     await turn?.end();
     unlock();
   });
-  if (turn?.relayPort) app.get(OwnTokens).announceStandBy(addressOf(turn.relayPort, config));
+  if (turn?.relayPort) await app.get(OwnTokens).announceStandBy(addressOf(turn.relayPort, config));
   await turn?.begun();
   await app.get(Lead).begin();
   await app.listen(turn?.freePort() ?? config.port, config.host);

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Documents } from '../../storage/documents.js';
 import { lease } from '../../storage/lease.js';
@@ -7,9 +10,11 @@ import { OwnTokens } from './own-tokens.js';
 
 describe('the tokens of a server', () => {
   let logs: TestLogs;
+  const programs: Server[] = [];
   beforeEach(async () => void (logs = await new TestLogs({ fresh: async () => ({}) }).open()));
   afterEach(async () => {
     lease.hold();
+    for (const program of programs.splice(0)) program.close();
     await logs.close();
   });
 
@@ -21,23 +26,47 @@ describe('the tokens of a server', () => {
   const saved = (): unknown =>
     JSON.parse(readFileSync(join(logs.config.data, 'server.json'), 'utf8'));
 
+  /** The address of a program that gives this answer to whatever it is asked. */
+  async function answering(answer: object): Promise<string> {
+    const program = createServer((_, response) => response.end(JSON.stringify(answer)));
+    programs.push(program);
+    await once(program.listen(0, '127.0.0.1'), 'listening');
+    return `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
+  }
+
   it('are in the data folder of one that stands by, with its address', async () => {
     lease.standBy();
     const tokens = await start();
-    tokens.announceStandBy('http://127.0.0.1:4600');
+    await tokens.announceStandBy('http://127.0.0.1:4600');
     expect(saved()).toMatchObject({ url: 'http://127.0.0.1:4600', ...tokens.value });
   });
 
   it('stay with the address of the one that leads, where both have one data folder', async () => {
     const leads = await start();
     leads.onLead();
-    leads.announce('http://127.0.0.1:1');
+    const url = await answering({ ok: true });
+    leads.announce(url);
     lease.standBy();
     const other = await start();
-    other.announceStandBy('http://127.0.0.1:2');
-    expect(saved()).toMatchObject({ url: 'http://127.0.0.1:1', ...leads.value });
+    await other.announceStandBy('http://127.0.0.1:2');
+    expect(saved()).toMatchObject({ url, ...leads.value });
     expect(other.value).toEqual(leads.value);
   });
+
+  it.each([
+    ['nothing', undefined],
+    ['another program', { name: 'other' }],
+  ])(
+    'are with the new address of one that stands by where %s is at its former one',
+    async (_, answer) => {
+      const before = await start();
+      before.announce(answer ? await answering(answer) : 'http://127.0.0.1:1');
+      lease.standBy();
+      const tokens = await start();
+      await tokens.announceStandBy('http://127.0.0.1:2');
+      expect(saved()).toMatchObject({ url: 'http://127.0.0.1:2', ...tokens.value });
+    },
+  );
 
   it('are current again in the folder of one that begins anew at its address', async () => {
     const before = await start();
@@ -46,7 +75,7 @@ describe('the tokens of a server', () => {
     const tokens = await start();
     await tokens.change({ token: 'x'.repeat(32) });
     before.announce('http://127.0.0.1:1');
-    tokens.announceStandBy('http://127.0.0.1:1');
+    await tokens.announceStandBy('http://127.0.0.1:1');
     expect(saved()).toMatchObject({ token: 'x'.repeat(32) });
   });
 });

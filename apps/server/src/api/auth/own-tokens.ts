@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { api, ignoreError } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../../config.js';
 import { storageError } from '../../storage/database.js';
@@ -13,12 +14,14 @@ import { writeWholeSync } from '../../storage/write-whole.js';
 
 const saved = z.object({ token: z.string().min(20), viewerToken: z.string().min(20) });
 type Saved = z.output<typeof saved>;
-const announced = z.object({ url: z.string() });
+const announced = z.object({ url: z.url() });
+/** How long a server may take to show that it is still where it was announced, in milliseconds. */
+const respondMs = 2_000;
 
 /**
  * The two tokens of the servers of a database: a document, made at the first start or taken over from the file
  * `server.json` of an earlier version. A server that leads writes them to that file, which only its user can read, with the
- * address at which the command line finds it; so does one that stands by, unless another one is announced there.
+ * address at which the command line finds it; so does one that stands by, unless another one is there.
  */
 @Injectable()
 export class OwnTokens implements OnModuleInit, OnLead {
@@ -59,11 +62,11 @@ export class OwnTokens implements OnModuleInit, OnLead {
 
   /**
    * Writes the address at which this server passes connections on to the one that leads, unless another server of the same
-   * data folder is announced there.
+   * data folder is announced there, and responds.
    */
-  announceStandBy(url: string): void {
+  async announceStandBy(url: string): Promise<void> {
     const there = readAnnounced(this.#file);
-    if (there === undefined || there === url) this.announce(url);
+    if (there === undefined || there === url || !(await responds(there))) this.announce(url);
   }
 
   /** Throws `disk_full`, and then has changed nothing. */
@@ -94,6 +97,16 @@ export const newOwnToken = (): string => randomBytes(24).toString('base64url');
 const readSaved = (file: string): Saved | undefined => readAs(saved, file);
 
 const readAnnounced = (file: string): string | undefined => readAs(announced, file)?.url;
+
+/** Whether a server is at this address: another program may have the port that it had. */
+async function responds(url: string): Promise<boolean> {
+  const { path, response } = api.monitoring.live;
+  const signal = AbortSignal.timeout(respondMs);
+  const answer = await fetch(new URL(path, url), { signal, redirect: 'error' })
+    .then((answered) => answered.json())
+    .catch(ignoreError('no server responds there'));
+  return response.safeParse(answer).success;
+}
 
 function readAs<T extends z.ZodType>(schema: T, file: string): z.output<T> | undefined {
   try {
