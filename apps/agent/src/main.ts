@@ -83,7 +83,7 @@ function servicesBeforehand(
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
+    const text = `${error instanceof Error ? error.message : String(error)}\n`;
+    process.stderr.write(text, () => process.exit(1));
   },
 );

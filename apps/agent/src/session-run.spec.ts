@@ -1,3 +1,4 @@
+import { AppError, newEvent } from '@belay/protocol';
 import { pause, until } from '@belay/testing';
 import { Stage } from './testing/stage.js';
 
@@ -31,5 +32,27 @@ it('answers a rewind only once the log has it', async () => {
     'workspace.rewind',
     'result',
   ]);
+  await stage.close();
+});
+
+it('is over only once the log has what was written before its agent failed', async () => {
+  const stage: Stage = new Stage({
+    turns: [],
+    settings: { trust: true },
+    guidance: async () => {
+      stage.append(newEvent('agent', 'renewed', { args: {}, message: 'The last words.' }));
+      throw new AppError('internal', 'The folder cannot be read.');
+    },
+    beforeAppend: () => pause(100, 'the server has much to do'),
+  });
+  await expect(stage.ended).rejects.toThrow('The folder cannot be read.');
+  expect(stage.log.at(-1)?.message).toBe('The last words.');
+  await stage.close();
+});
+
+it('is over at once when another agent has the session, which stores nothing more', async () => {
+  const stage = new Stage({ turns: [{ calls: [{ operation: 'ask', input: { question: '?' } }] }] });
+  stage.fenced = true;
+  await expect(stage.ended).rejects.toThrow('Another sandbox works on this session now.');
   await stage.close();
 });

@@ -14,6 +14,7 @@ import {
   type EventOf,
   type StartPayload,
 } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import type { z } from 'zod';
 import type { AgentServices, CreateServices } from './agent-services.js';
 import { callableIn, checkCall, type CheckedCall } from './check-call.js';
@@ -27,6 +28,9 @@ import { OperationRunner } from './operation-runner.js';
 import { Outbox } from './outbox.js';
 import type { ServerConnection } from './server-connection.js';
 import { AgentLog } from './agent-log.js';
+
+/** How long a run that failed may take to store what it has written: longer than another server needs to take over. */
+const lastWordsMs = 20_000;
 
 export interface SessionRunOptions {
   connection: ServerConnection;
@@ -114,8 +118,15 @@ export class SessionRun {
     const isNew = !items.some(({ kind }) => kind === 'turn');
     if (settings?.trust && isNew) await services.guidance.trustPresent();
     this.#driven = this.#driver.run(this.#closing.signal).catch((error: unknown) => {
-      if (!this.#closing.signal.aborted) this.#onEnd(errorFrom(error));
+      if (!this.#closing.signal.aborted) void this.#fail(errorFrom(error));
     });
+  }
+
+  /** The process ends with it. */
+  async #fail(error: AppError): Promise<void> {
+    const stored = this.close().catch(ignoreError('the failure before it is the reason'));
+    await inTime(stored, lastWordsMs, () => undefined);
+    this.#onEnd(error);
   }
 
   async #openGateway(services: AgentServices): Promise<void> {
