@@ -113,6 +113,7 @@ module.exports = {
         'kubernetes-config.ts',
         's3-config.ts',
         'variables.ts',
+        'close-server.ts',
         'data-lock.ts',
         'end-by-signal.ts',
         'end-signals.ts',

@@ -2,11 +2,12 @@ import 'reflect-metadata';
 import { createServer, type AddressInfo } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AppError, ignoreError } from '@belay/protocol';
+import { AppError } from '@belay/protocol';
 import { ownerCaller } from './access/caller.js';
 import { AppModule } from './app.module.js';
 import { ApprovalService } from './approvals/approval.service.js';
 import { askAtTerminal } from './approvals/ask-at-terminal.js';
+import { closeServer } from './close-server.js';
 import { Config } from './config.js';
 import { lockData } from './data-lock.js';
 import { endSignals } from './end-signals.js';
@@ -51,8 +52,7 @@ async function main(): Promise<void> {
   turn?.work(app.getHttpServer());
   // Sandboxes keep running without the server; its next start adopts them.
   endSignals.closeBy(async () => {
-    await app.close().catch(ignoreError('what is left ends with the process'));
-    await turn?.end();
+    await closeServer(app, turn);
     unlock();
   });
   if (turn?.relayPort) await app.get(OwnTokens).announceStandBy(addressOf(turn.relayPort, config));
