@@ -7,6 +7,9 @@ import { TokenBucket, type RequestRate } from './token-bucket.js';
 /** The limit of counted callers and addresses; the least recent one is dropped. */
 const maxCounted = 10_000;
 
+/** So many items of a list count as one request: about 100 kB. */
+const itemsOfRequest = 100;
+
 type CountedRequest = Pick<Request, 'socket' | 'method' | 'path'>;
 
 /** Far above the needs of a dashboard, or of a program that waits for its responses. */
@@ -30,18 +33,17 @@ export class RequestRates {
   ) {}
 
   /** Throws `limit_reached`, with the time of the next attempt in its details. */
-  count(caller: Caller | undefined, { socket, method, path }: CountedRequest): void {
+  count(caller: Caller | undefined, request: CountedRequest): void {
     if (this.perSecond === 0) return;
+    const { socket, method, path } = request;
     const isSlow = !caller || caller.scope === 'view';
     const open = routesAt(path, openRoutes).find((route) => route.method === method);
     const kind = open ? `${method} ${open.path}` : '';
     const key = caller?.id ?? `address:${socket.remoteAddress} ${kind}`;
     const perSecond = isSlow ? Math.ceil(this.perSecond / 4) : this.perSecond;
-    const seconds = this.#bucket(key, rateOf(perSecond)).take();
-    if (seconds === 0) return;
-    const retryAfter = Math.ceil(seconds);
-    const sentence = `Too many requests at once: try again in ${retryAfter} s.`;
-    throw new AppError('limit_reached', sentence, { retryAfter });
+    const bucket = this.#bucket(key, rateOf(perSecond));
+    take(bucket, 1);
+    counted.set(request, bucket);
   }
 
   #bucket(key: string, rate: RequestRate): TokenBucket {
@@ -49,6 +51,24 @@ export class RequestRates {
     this.#buckets.set(key, bucket);
     return bucket;
   }
+}
+
+/** The buckets that the requests were counted in. */
+const counted = new WeakMap<CountedRequest, TokenBucket>();
+
+/** Counts a list as so many requests as it is long. Throws like `count`, before anything of the list is written. */
+export function countItems(request: CountedRequest, items: number): void {
+  const more = Math.ceil(items / itemsOfRequest) - 1;
+  const bucket = counted.get(request);
+  if (bucket && more > 0) take(bucket, more);
+}
+
+function take(bucket: TokenBucket, count: number): void {
+  const seconds = bucket.take(count);
+  if (seconds === 0) return;
+  const retryAfter = Math.ceil(seconds);
+  const sentence = `Too many requests at once: try again in ${retryAfter} s.`;
+  throw new AppError('limit_reached', sentence, { retryAfter });
 }
 
 /** The `Retry-After` header for such an error; undefined for other errors. */

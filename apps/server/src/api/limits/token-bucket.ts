@@ -18,14 +18,15 @@ export class TokenBucket {
     this.#at = now();
   }
 
-  /** Takes one token and returns 0, or takes none and returns the seconds until there is one. */
-  take(): number {
+  /** Takes tokens, at most a full burst, and returns 0; or takes none and returns the seconds until there are as many. */
+  take(count = 1): number {
     const { burst, perSecond } = this.#rate;
     const now = this.#now();
     this.#left = Math.min(burst, this.#left + ((now - this.#at) / 1000) * perSecond);
     this.#at = now;
-    if (this.#left < 1) return (1 - this.#left) / perSecond;
-    this.#left -= 1;
+    const wanted = Math.min(count, burst);
+    if (this.#left < wanted) return (wanted - this.#left) / perSecond;
+    this.#left -= wanted;
     return 0;
   }
 }

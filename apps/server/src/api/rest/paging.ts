@@ -1,12 +1,13 @@
 import type { PageQuery } from '@belay/protocol';
 import type { Request, Response } from 'express';
+import { countItems } from '../limits/request-rates.js';
 
 export interface Exchange {
   request: Request;
   response: Response;
 }
 
-/** A page of items, highest ids first; the response links to the next page. */
+/** A page of items, highest ids first; the response links to the next page. Throws `limit_reached`, see `countItems`. */
 export function pageOf<T extends { id: string }>(
   items: readonly T[],
   { after, limit }: PageQuery,
@@ -14,6 +15,7 @@ export function pageOf<T extends { id: string }>(
 ): T[] {
   const rest = after === undefined ? items : itemsAfter(items, after);
   const page = rest.slice(0, limit);
+  countItems(exchange.request, page.length);
   const last = page.at(-1);
   if (last !== undefined && page.length < rest.length) linkNext(exchange, last.id);
   return page;
