@@ -1,4 +1,4 @@
-import { sessionSettings } from '@belay/protocol';
+import { newEvent, sessionSettings } from '@belay/protocol';
 import { startEvent } from '../../sessions/start-event.js';
 import { TestServer } from '../../testing/server.js';
 import type * as buckets from './token-bucket.js';
@@ -17,40 +17,50 @@ jest.mock('./token-bucket.js', () => {
 const server = new TestServer();
 afterAll(() => server.close());
 
-const sessions = 450;
+const items = 450;
 /** A list of so many counts as so many requests. */
 const countsAs = 5;
 /** How many requests a viewer may make at once, which is a quarter of the others’. */
 const burst = 20;
 
-it('attacks: one client cannot fill the server with long lists, nor keep it from others', async () => {
-  await server.start({ BELAY_REQUESTS_PER_SECOND: `${(4 * burst) / 10}` });
+beforeAll(async () => {
+  await server.start();
   const settings = sessionSettings.parse({ task: 'Fix', model: 'scripted:x' });
   const events = [startEvent(settings, false)];
-  for (let at = 0; at < sessions; at += 1) await server.log.create(`s${at}`, settings, { events });
-  const list = (token: string, query = '') => server.fetch(`/api/sessions${query}`, { token });
-  const flood = await Promise.all(
-    Array.from({ length: 60 }, async () => {
-      const answer = await list(server.viewerToken);
-      return {
-        status: answer.status,
-        retry: answer.headers.get('retry-after'),
-        body: await answer.json(),
-      };
-    }),
+  for (let at = 0; at < items; at += 1) await server.log.create(`s${at}`, settings, { events });
+  const more = newEvent('agent', 'renewed', { args: {}, message: 'Another agent goes on.' });
+  await server.log.append(
+    's0',
+    Array.from({ length: items - 1 }, () => more),
   );
-  const answered = flood.filter(({ status }) => status === 200);
-  const refused = flood.filter(({ status }) => status === 429);
-  expect(answered.length).toBeGreaterThan(0);
-  expect(answered.length * countsAs).toBeLessThanOrEqual(burst);
-  expect(answered.length + refused.length).toBe(60);
-  for (const { body } of answered) expect(body).toHaveLength(sessions);
-  for (const { retry, body } of refused) {
-    expect(Number(retry)).toBeGreaterThan(0);
-    expect(body).toMatchObject({ code: 'limit_reached' });
-  }
-  // The control: others are served, and a short list is one request.
-  expect((await server.fetch('/health', { token: '' })).status).toBe(200);
-  expect(await (await list(server.token)).json()).toHaveLength(sessions);
-  expect((await list(server.token, '?limit=100')).status).toBe(200);
 });
+
+it.each(['/api/sessions', '/api/sessions/s0/events'])(
+  'attacks: one client cannot fill the server with %s, nor keep it from others',
+  async (path) => {
+    await server.restart({ BELAY_REQUESTS_PER_SECOND: `${(4 * burst) / 10}` });
+    const list = (token: string, query = '') => server.fetch(`${path}${query}`, { token });
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, async () => {
+        const answer = await list(server.viewerToken);
+        const retry = answer.headers.get('retry-after');
+        return { status: answer.status, retry, body: await answer.json() };
+      }),
+    );
+    const answered = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answered.length * countsAs).toBeLessThanOrEqual(burst);
+    expect(answered.length + refused.length).toBe(60);
+    for (const { retry, body } of refused) {
+      expect(Number(retry)).toBeGreaterThan(0);
+      expect(body).toMatchObject({ code: 'limit_reached' });
+    }
+    // The control: others are served, and a short list is one request.
+    expect((await server.fetch('/health', { token: '' })).status).toBe(200);
+    const whole = (await (await list(server.token)).json()) as unknown[];
+    expect(whole.length).toBeGreaterThanOrEqual(items);
+    for (let at = 0; at < 4 * burst - countsAs; at += 1)
+      expect((await list(server.token, '?limit=100')).status).toBe(200);
+    expect((await list(server.token, '?limit=1')).status).toBe(429);
+  },
+);

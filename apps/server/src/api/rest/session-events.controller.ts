@@ -3,6 +3,7 @@ import { Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionService } from '../../sessions/session.service.js';
+import { countItems } from '../limits/request-rates.js';
 import { abortedOnClose } from './aborted-on-close.js';
 import { sendEvents } from './send-events.js';
 import { linkNext } from './paging.js';
@@ -27,6 +28,7 @@ export class SessionEventsController {
   ): Promise<Event[]> {
     const asked = { ...range, waitMs: wait * 1_000 };
     const events = await this.feed.next(params.id, asked, abortedOnClose(response));
+    countItems(request, events.length);
     linkNext({ request, response }, events.at(-1)?.seq ?? range.after);
     return events;
   }
