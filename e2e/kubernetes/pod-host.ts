@@ -27,6 +27,7 @@ export function openPodHost(
     browser: null,
     filesMb: 64,
     storageClass: undefined,
+    scheduling: {},
     podFiles: { isOn: false, setting: 'FILES=pods' },
     memorySetting: 'the limit',
     unconfined: { isAllowed: false, setting: 'ALLOW' },

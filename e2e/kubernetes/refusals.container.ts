@@ -47,6 +47,25 @@ describe('what a cluster does not run', () => {
     expect(await pods()).toEqual([]);
   });
 
+  it.each([{ runtimeClassName: 'there-is-none' }, { priorityClassName: 'there-is-none' }])(
+    'says which class the cluster does not have: %j',
+    async (scheduling) => {
+      const classless = await host({ scheduling });
+      await expect(classless.start(podSpec(), never)).rejects.toThrow(
+        /^The cluster lacks a class that its pods are set to have \(.*there-is-none.* found\): make it, or name another one\.$/,
+      );
+      expect(await pods()).toEqual([]);
+    },
+  );
+
+  it('says that no node has the labels of its setting', async () => {
+    const nowhere = await host({ scheduling: { nodeSelector: { 'example.com/pool': 'none' } } });
+    await expect(nowhere.start(podSpec(), never)).rejects.toThrow(
+      /^The container did not get ready within 120 s; no node takes it: .*selector/,
+    );
+    expect(await pods()).toEqual([]);
+  });
+
   it('says which image cannot be pulled', async () => {
     const any = await host();
     const image = 'belay/there-is-no-such-image:1';

@@ -7,6 +7,7 @@ import {
 } from '@belay/protocol';
 import {
   type BelayServer,
+  clusterCommand,
   clusterServer,
   idle,
   prepared,
@@ -139,6 +140,63 @@ describe('a server whose sandboxes are pods', () => {
     const end = await session.ended();
     expect(JSON.stringify(end.args)).toContain('belay/there-is-no-such-image:1');
     session.close();
+  });
+
+  it('runs pods with the class, on the nodes and with the priority of its settings', async () => {
+    const name = cluster.namespace;
+    const classes = [
+      { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name }, handler: 'runc' },
+      {
+        apiVersion: 'scheduling.k8s.io/v1',
+        kind: 'PriorityClass',
+        metadata: { name },
+        value: 1,
+      },
+    ];
+    const list = { apiVersion: 'v1', kind: 'List', items: classes };
+    const scheduling = {
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      tolerations: [{ key: 'agents', operator: 'Exists', effect: 'NoSchedule' }],
+      priorityClassName: name,
+    };
+    const input = JSON.stringify(list);
+    await clusterCommand('kubectl', ['create', '--filename', '-'], { input });
+    const placing = serverAt(cluster.nextPort(), {
+      BELAY_RUNTIME_CLASS: name,
+      BELAY_POD_SCHEDULING: JSON.stringify(scheduling),
+    });
+    try {
+      await placing.start();
+      const session = await idle(placing);
+      const [pod] = await pods();
+      expect(pod?.spec).toMatchObject({
+        ...scheduling,
+        runtimeClassName: name,
+        priority: 1,
+        tolerations: expect.arrayContaining(scheduling.tolerations),
+      });
+      await placing.client.sessions.remove(session.id);
+      session.close();
+    } finally {
+      await placing.dispose();
+      await clusterCommand('kubectl', ['delete', '--filename', '-'], { input });
+    }
+  });
+
+  it('says in the session that the cluster does not have the class of its setting', async () => {
+    const wrong = serverAt(cluster.nextPort(), { BELAY_RUNTIME_CLASS: 'there-is-none' });
+    try {
+      await wrong.start();
+      const model = script(wrong.data, [{ finish: 'Done.' }]);
+      const session = await start(wrong, { task: 'Begin', model });
+      const end = await session.ended();
+      expect(end.args['reason']).toContain(
+        'The cluster lacks a class that its pods are set to have (RuntimeClass "there-is-none" not found): make it, or name another one.',
+      );
+      session.close();
+    } finally {
+      await wrong.dispose();
+    }
   });
 
   it('starts sessions without a policy that an administrator allows, and they say so', async () => {

@@ -42,6 +42,11 @@ export function addMachinesCommands(program: Command, exit: (code: number) => vo
     .option('--agent-url <url>', 'wss://HOST:PORT, as pods reach this machine, which listens there')
     .option('--namespace <name>', 'namespace of the pods (default: belay-sandboxes)')
     .option('--storage-class <name>', 'class of volumes for files (default: that of the cluster)')
+    .option('--runtime-class <name>', 'RuntimeClass of the pods (default: that of the cluster)')
+    .option(
+      '--pod-scheduling <json>',
+      'nodeSelector, tolerations and priorityClassName of the pods (default: none)',
+    )
     .option('--pod-files', 'keep files in the pods, without volumes')
     .option('--allow-unconfined', 'run pods although no policy confines them')
     .action(joinServer);

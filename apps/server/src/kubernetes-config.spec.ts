@@ -22,6 +22,7 @@ describe('the settings of Kubernetes', () => {
       url: needed.BELAY_AGENT_URL,
       filesMb: 10_240,
       storageClass: undefined,
+      scheduling: {},
       files: 'claims',
       agentSandbox: false,
       allowUnconfined: false,
@@ -31,6 +32,22 @@ describe('the settings of Kubernetes', () => {
   it('take the port of the URL, also the standard one', () => {
     const standard = new Config({ ...needed, BELAY_AGENT_URL: 'wss://192.0.2.1:443' });
     expect(standard.kubernetes?.listen.port).toBe(443);
+  });
+
+  it('say where and how the cluster runs pods', () => {
+    const scheduling = {
+      nodeSelector: { pool: 'agents' },
+      tolerations: [{ key: 'agents', operator: 'Exists', effect: 'NoSchedule' }],
+      priorityClassName: 'low',
+    };
+    const set = {
+      BELAY_RUNTIME_CLASS: 'gvisor',
+      BELAY_POD_SCHEDULING: JSON.stringify(scheduling),
+    };
+    expect(new Config({ ...needed, ...set }).kubernetes?.scheduling).toEqual({
+      ...scheduling,
+      runtimeClassName: 'gvisor',
+    });
   });
 
   it('allow pods that are not confined if they say so', () => {
@@ -46,6 +63,20 @@ describe('the settings of Kubernetes', () => {
     [{ BELAY_ENGINE: 'podman' }, 'BELAY_ENGINE'],
     [{ BELAY_FILES: 'disk' }, 'BELAY_FILES'],
     [{ BELAY_FILES: 'pods', BELAY_COPY_MB: '0' }, 'BELAY_FILES=pods needs copies of steps'],
+    [{ BELAY_RUNTIME_CLASS: 'gVisor' }, 'BELAY_RUNTIME_CLASS: write the name of a class'],
+    [{ BELAY_POD_SCHEDULING: 'pool=agents' }, 'BELAY_POD_SCHEDULING: write JSON, such as {'],
+    [
+      { BELAY_POD_SCHEDULING: '{"hostNetwork":true}' },
+      'BELAY_POD_SCHEDULING: Unrecognized key: "hostNetwork"',
+    ],
+    [
+      { BELAY_POD_SCHEDULING: '{"nodeSelector":{"pool":1}}' },
+      'BELAY_POD_SCHEDULING.nodeSelector.pool: Invalid input: expected string',
+    ],
+    [
+      { BELAY_POD_SCHEDULING: '{"tolerations":[{"effect":"Never"}]}' },
+      'BELAY_POD_SCHEDULING.tolerations.0.effect: Invalid option',
+    ],
     [{ BELAY_ALLOW_UNCONFINED: 'yes' }, 'BELAY_ALLOW_UNCONFINED: write true or false'],
   ])('refuse %j', (wrong: Record<string, string>, fault) => {
     expect(() => new Config({ ...needed, ...wrong })).toThrow(fault);

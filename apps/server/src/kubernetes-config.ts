@@ -1,4 +1,10 @@
-import { agentPortOf, agentUrl } from '@belay/containers';
+import {
+  agentPortOf,
+  agentUrl,
+  clusterClassName,
+  podScheduling,
+  type PodScheduling,
+} from '@belay/containers';
 import { z } from 'zod';
 import { blankIsUnset, text } from './variables.js';
 
@@ -19,6 +25,8 @@ export const kubernetesSettings = {
   BELAY_AGENT_URL: z.preprocess(blankIsUnset, agentUrl.optional()),
   BELAY_FILES_MB: z.preprocess(blankIsUnset, z.coerce.number().int().min(1).default(10_240)),
   BELAY_STORAGE_CLASS: text,
+  BELAY_RUNTIME_CLASS: z.preprocess(blankIsUnset, clusterClassName.optional()),
+  BELAY_POD_SCHEDULING: z.preprocess(blankIsUnset, podScheduling.optional()),
   BELAY_AGENT_SANDBOX: flag,
   BELAY_FILES: z.preprocess(blankIsUnset, z.enum(['claims', 'pods']).default('claims')),
   BELAY_ALLOW_UNCONFINED: flag,
@@ -37,6 +45,7 @@ export interface KubernetesConfig {
   /** The size of a sandbox’s files. */
   readonly filesMb: number;
   readonly storageClass: string | undefined;
+  readonly scheduling: PodScheduling;
   /** Where these files are. */
   readonly files: 'claims' | 'pods';
   /** Whether pods are made by the objects of kubernetes-sigs/agent-sandbox. */
@@ -64,6 +73,7 @@ export function kubernetesOf(set: Settings): KubernetesConfig | { fault: string 
     url,
     filesMb: set.BELAY_FILES_MB,
     storageClass: set.BELAY_STORAGE_CLASS,
+    scheduling: { ...set.BELAY_POD_SCHEDULING, runtimeClassName: set.BELAY_RUNTIME_CLASS },
     files: set.BELAY_FILES,
     agentSandbox: set.BELAY_AGENT_SANDBOX,
     allowUnconfined: set.BELAY_ALLOW_UNCONFINED,

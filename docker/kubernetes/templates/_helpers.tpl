@@ -65,6 +65,12 @@ httpGet:
   "XDG_RUNTIME_DIR" "/tmp/run"
 -}}
 {{- with $sandboxes.storageClass }}{{ $_ := set $env "BELAY_STORAGE_CLASS" . }}{{ end -}}
+{{- with $sandboxes.runtimeClassName }}{{ $_ := set $env "BELAY_RUNTIME_CLASS" . }}{{ end -}}
+{{- $scheduling := dict -}}
+{{- range $key := list "nodeSelector" "tolerations" "priorityClassName" -}}
+{{- with index $sandboxes $key }}{{ $_ := set $scheduling $key . }}{{ end -}}
+{{- end -}}
+{{- with $scheduling }}{{ $_ := set $env "BELAY_POD_SCHEDULING" (toJson .) }}{{ end -}}
 {{- if $sandboxes.agentSandbox }}{{ $_ := set $env "BELAY_AGENT_SANDBOX" true }}{{ end -}}
 {{- with $server.storage }}{{ $_ := set $env "BELAY_STORAGE" . }}{{ end -}}
 {{- if $server.ingress.enabled -}}

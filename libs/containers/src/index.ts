@@ -13,6 +13,11 @@ export {
   type SharedFolder,
 } from './container-host.js';
 export { agentPortOf, agentUrl } from './kubernetes/agent-url.js';
+export {
+  clusterClassName,
+  podScheduling,
+  type PodScheduling,
+} from './kubernetes/pod-scheduling.js';
 export { openKubernetes, removeLeftPods } from './kubernetes/open-kubernetes.js';
 export type { CertifiedKey } from './kubernetes/agent-authority.js';
 export type { KubernetesHostOptions } from './kubernetes/kubernetes-host.js';

@@ -116,12 +116,15 @@ function assertOptionsFit(options: JoinOptions): void {
   if (container && kubernetes)
     throw new AppError('invalid_input', 'Agents run in containers or in pods: leave one out.');
   const { runtimeImage, agentUrl, namespace, storageClass, podFiles, allowUnconfined } = options;
+  const { runtimeClass, podScheduling } = options;
   const inBoth = { image, 'allow-image': allowImage, memory, cpus, 'max-sandboxes': maxSandboxes };
   const inPods = {
     'runtime-image': runtimeImage,
     'agent-url': agentUrl,
     namespace,
     'storage-class': storageClass,
+    'runtime-class': runtimeClass,
+    'pod-scheduling': podScheduling,
     'pod-files': podFiles,
     'allow-unconfined': allowUnconfined,
   };

@@ -1,5 +1,12 @@
-import { agentUrl, type Limits } from '@belay/containers';
+import {
+  agentUrl,
+  clusterClassName,
+  podScheduling,
+  type Limits,
+  type PodScheduling,
+} from '@belay/containers';
 import { AppError, type PlaceCapacity } from '@belay/protocol';
+import type { z } from 'zod';
 
 export interface PodSettings {
   kubeconfig: string | undefined;
@@ -10,6 +17,7 @@ export interface PodSettings {
   allowedImages: readonly string[];
   runtimeImage: string;
   storageClass: string | undefined;
+  scheduling: PodScheduling;
   podFiles: boolean;
   allowUnconfined: boolean;
   limits: Limits;
@@ -23,6 +31,8 @@ export interface PodOptions {
   agentUrl?: string;
   namespace?: string;
   storageClass?: string;
+  runtimeClass?: string;
+  podScheduling?: string;
   podFiles?: boolean;
   allowUnconfined?: boolean;
   memory?: number;
@@ -42,20 +52,33 @@ export function podSettings(options: PodOptions, kubeconfig: string | undefined)
       'invalid_input',
       '--kubernetes needs --image and --runtime-image, which its nodes can pull, and --agent-url wss://HOST:PORT.',
     );
-  const checked = agentUrl.safeParse(url);
-  if (!checked.success)
-    throw new AppError('invalid_input', `--agent-url: ${checked.error.issues[0]?.message ?? ''}.`);
+  const { runtimeClass, podScheduling: scheduling } = options;
   return {
     kubeconfig: kubeconfig || undefined,
     namespace: options.namespace ?? 'belay-sandboxes',
-    agentUrl: url,
+    agentUrl: checked('agent-url', agentUrl, url),
     image,
     allowedImages: allowImage,
     runtimeImage,
     storageClass: options.storageClass,
+    scheduling: {
+      ...checked('pod-scheduling', podScheduling.optional(), scheduling),
+      runtimeClassName: checked('runtime-class', clusterClassName.optional(), runtimeClass),
+    },
     podFiles: options.podFiles ?? false,
     allowUnconfined: options.allowUnconfined ?? false,
     limits: { memoryMb, cpus },
     capacity: { sandboxes, memoryMb: sandboxes * memoryMb, cpus: sandboxes * cpus },
   };
+}
+
+function checked<T extends z.ZodType>(option: string, schema: T, value: unknown): z.output<T> {
+  const { data, error } = schema.safeParse(value);
+  const issue = error?.issues[0];
+  if (issue)
+    throw new AppError(
+      'invalid_input',
+      `${[`--${option}`, ...issue.path].join('.')}: ${issue.message}.`,
+    );
+  return data as z.output<T>;
 }

@@ -33,6 +33,7 @@ export async function servePods(
     browser: { image, limits },
     filesMb,
     storageClass: options.storageClass,
+    scheduling: options.scheduling,
     podFiles: { isOn: options.podFiles, setting: '--pod-files' },
     unconfined: { isAllowed: options.allowUnconfined, setting: '--allow-unconfined' },
     closedPort: undefined,

@@ -46,6 +46,12 @@ export function clusterError(error: unknown): AppError {
       'unavailable',
       `The namespace refuses the container: give it the label pod-security.kubernetes.io/enforce=baseline (${words}).`,
     );
+  const absent = absentClass.exec(words)?.[0];
+  if (absent !== undefined)
+    return new AppError(
+      'unavailable',
+      `The cluster lacks a class that its pods are set to have (${absent}): make it, or name another one.`,
+    );
   if (status === 403)
     return new AppError(
       'unavailable',
@@ -53,6 +59,9 @@ export function clusterError(error: unknown): AppError {
     );
   return new AppError('unavailable', `Kubernetes failed: ${words}.`);
 }
+
+/** The words of Kubernetes’ admission. */
+const absentClass = /RuntimeClass "[^"]+" not found|no PriorityClass with name \S+ was found/;
 
 const maxWords = 400;
 

@@ -28,6 +28,7 @@ import { OwnPods, ownLabels } from './own-pods.js';
 import { browserAddress } from './pod-browser.js';
 import { firstContainer, podName, type BrowserBeside, type PodPlace } from './pod-parts.js';
 import { agentPod, imagePod, programPod } from './pod-spec.js';
+import type { PodScheduling } from './pod-scheduling.js';
 import { PodStarts } from './pod-starts.js';
 import { lookAtPod, stateOf } from './pod-state.js';
 
@@ -52,6 +53,7 @@ export interface KubernetesHostOptions extends ClusterOptions {
   /** Whether these are in the pod itself and end with it, and for messages the user’s setting for that. */
   podFiles: { isOn: boolean; setting: string };
   storageClass: string | undefined;
+  scheduling: PodScheduling;
   /** Whether pods may run that reach what they should not, and the user’s name of that setting. */
   unconfined: { isAllowed: boolean; setting: string };
   /** Of the server itself: a port at the same address that pods must not reach, if there is one. */
@@ -103,6 +105,7 @@ export class KubernetesHost extends ContainerHost {
       trusted,
       isConfined: !unconfined.isAllowed,
       browser: options.browser,
+      scheduling: options.scheduling,
       podFilesMb: podFiles.isOn ? options.filesMb : null,
     };
     this.#pods = new PodStarts(cluster, port, place, podFiles.setting);

@@ -8,6 +8,7 @@ import { agentSandboxOf } from './agent-sandbox.js';
 import { Cluster } from './cluster.js';
 import { KubernetesHost, type KubernetesHostOptions } from './kubernetes-host.js';
 import type { PodPlace } from './pod-parts.js';
+import type { PodScheduling } from './pod-scheduling.js';
 import { agentPod } from './pod-spec.js';
 import { kubernetesFaults, postedFaults } from './testing/kubernetes-faults.js';
 import { PlayedCluster } from './testing/played-cluster.js';
@@ -82,14 +83,26 @@ async function use(host: KubernetesHost): Promise<void> {
   await expect(host.keptFiles.fill('program', tar)).rejects.toThrow('too early');
 }
 
+const scheduling: PodScheduling = {
+  runtimeClassName: 'gvisor',
+  nodeSelector: { 'example.com/pool': 'agents' },
+  tolerations: [
+    { key: 'agents', operator: 'Equal', value: 'only', effect: 'NoSchedule' },
+    { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 },
+  ],
+  priorityClassName: 'agents',
+};
+
 const variants: [name: string, options: Partial<KubernetesHostOptions>][] = [
   ['files in claims', { storageClass: 'fast', browser }],
+  ['a class, nodes and a priority of their own', { scheduling }],
   [
     'files in pods, Sandbox objects, and nothing that confines them',
     {
       agentSandbox: true,
       podFiles: { isOn: true, setting: 'FILES' },
       unconfined: { isAllowed: true, setting: 'ALLOW' },
+      scheduling,
     },
   ],
 ];
@@ -137,6 +150,7 @@ describe('every object that is made', () => {
       filesMb: 64,
       podFiles: { isOn: false, setting: 'FILES' },
       storageClass: undefined,
+      scheduling: {},
       unconfined: { isAllowed: false, setting: 'ALLOW' },
       closedPort: 4600,
       memorySetting: 'MEMORY',
@@ -156,6 +170,7 @@ describe('every object that is made', () => {
     const pods = cluster.posted.filter(({ path }) => /(pods|sandboxes)$/.test(path));
     // Two that try the network, one that looks at an image, and one that fills files.
     expect(pods.length).toBe(agents.length + programs.length + (host.keepsFiles ? 5 : 4));
+    for (const { body } of pods) expect(podSpecIn(body)).toMatchObject(options.scheduling ?? {});
   });
 
   it('was made above', () => {
@@ -183,6 +198,7 @@ describe('the schemas of Kubernetes', () => {
     podFilesMb: null,
     browser,
     isConfined: true,
+    scheduling: {},
   };
   const { metadata, spec } = agentPod(agent, place);
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec };
@@ -228,6 +244,12 @@ describe('the schemas of Kubernetes', () => {
     );
   });
 });
+
+/** Of a Pod or a Sandbox. */
+function podSpecIn({ spec }: { spec?: unknown }) {
+  const { podTemplate } = spec as { podTemplate?: { spec: object } };
+  return podTemplate?.spec ?? spec;
+}
 
 type Maker = Extract<keyof Cluster, `create${string}`>;
 

@@ -12,6 +12,7 @@ import type { ContainerSpec, Labels, Limits, ServiceSpec } from '../container-ho
 import { rootCapabilities } from '../docker/container-spec.js';
 import { keys, metadataOf, objectName } from './names.js';
 import type { Folder } from './pod-folders.js';
+import type { PodScheduling } from './pod-scheduling.js';
 
 /** What a pod gets beside what is asked for. */
 export interface PodPlace {
@@ -31,6 +32,7 @@ export interface PodPlace {
   browser: BrowserBeside | null;
   /** Whether pods end that reach what they must not. */
   isConfined: boolean;
+  scheduling: PodScheduling;
 }
 
 /** The browsers of pods whose image has none. */
@@ -100,6 +102,7 @@ export function podOf(parts: Parts, place: PodPlace): V1Pod {
     },
     spec: {
       ...confined,
+      ...place.scheduling,
       ...(services.length > 0 && { hostAliases: services.map((one) => loopback(one.name)) }),
       ...(parts.near !== null && { affinity: nearTo(parts.near) }),
       initContainers: [preparation(parts, place)],

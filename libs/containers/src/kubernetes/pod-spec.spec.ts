@@ -13,6 +13,7 @@ const place: PodPlace = {
   podFilesMb: null,
   browser: { image: 'sandbox:1', limits: { memoryMb: 1024, cpus: 1 } },
   isConfined: true,
+  scheduling: {},
 };
 const spec: ContainerSpec = {
   id: '0123456789ab',
