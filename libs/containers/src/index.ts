@@ -18,7 +18,7 @@ export {
   podScheduling,
   type PodScheduling,
 } from './kubernetes/pod-scheduling.js';
-export { openKubernetes, removeLeftPods } from './kubernetes/open-kubernetes.js';
+export { checkCluster, openKubernetes, removeLeftPods } from './kubernetes/open-kubernetes.js';
 export type { CertifiedKey } from './kubernetes/agent-authority.js';
 export type { KubernetesHostOptions } from './kubernetes/kubernetes-host.js';
 export { followHost, type HostFollower } from './follow-host.js';

@@ -13,7 +13,7 @@ export async function doctor(options: PrintOptions & { port?: number }): Promise
   const checks = [
     await dataCheck(dataFolder(options)),
     check,
-    ...(client ? await client.server.checks() : [await engineCheck()]),
+    ...(client ? await client.server.checks() : await placeChecks()),
     ...(client ? [await modelCheck(client)] : []),
   ];
   const output = outputTo(process.stdout);
@@ -86,7 +86,18 @@ const isTaken = (port: number): Promise<boolean> =>
     socket.on('connect', () => socket.destroy());
   });
 
-/** Asks the engine directly, if no server is running that could. */
+/** What a server here would run sandboxes with, if none is running that could be asked. */
+async function placeChecks(): Promise<Check[]> {
+  const { BELAY_ENGINE, BELAY_NAMESPACE, BELAY_AGENT_SANDBOX, KUBECONFIG } = process.env;
+  if (BELAY_ENGINE !== 'kubernetes') return [await engineCheck()];
+  const { checkCluster } = await import('@belay/containers');
+  return checkCluster({
+    kubeconfig: KUBECONFIG || undefined,
+    namespace: BELAY_NAMESPACE || 'belay-sandboxes',
+    agentSandbox: BELAY_AGENT_SANDBOX === 'true',
+  });
+}
+
 async function engineCheck(): Promise<Check> {
   const host = process.env.DOCKER_HOST || 'unix:///var/run/docker.sock';
   if (!host.startsWith('unix://')) {

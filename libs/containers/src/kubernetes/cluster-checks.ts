@@ -20,8 +20,9 @@ const sandboxRights: readonly Right[] = ['create', 'delete'].map((verb) => ({
 }));
 
 /** Whether the cluster can run containers: the first check is whether it responds. */
-export async function clusterChecks(cluster: Cluster): Promise<Check[]> {
+export async function clusterChecks(open: () => Cluster): Promise<Check[]> {
   try {
+    const cluster = open();
     const needed = [...neededRights, ...(cluster.usesSandboxes ? sandboxRights : [])];
     const allowed = await Promise.all(needed.map((right) => cluster.may(right)));
     const missing = needed.filter((_, index) => !allowed[index]).map(nameOf);

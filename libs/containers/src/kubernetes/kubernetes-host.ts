@@ -135,7 +135,7 @@ export class KubernetesHost extends ContainerHost {
   }
 
   checks(): Promise<Check[]> {
-    return clusterChecks(this.cluster);
+    return clusterChecks(() => this.cluster);
   }
 
   override async confinement(): Promise<Check[]> {

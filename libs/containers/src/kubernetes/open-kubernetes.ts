@@ -1,3 +1,4 @@
+import type { Check } from '@belay/protocol';
 import type { ContainerHost } from '../container-host.js';
 import type { ClusterOptions } from './cluster.js';
 import type { KubernetesHostOptions } from './kubernetes-host.js';
@@ -10,6 +11,15 @@ import type { LeftPods } from './left-pods.js';
 export async function openKubernetes(options: KubernetesHostOptions): Promise<ContainerHost> {
   const { KubernetesHost } = await import('./kubernetes-host.js');
   return KubernetesHost.open(options);
+}
+
+/** Whether a cluster can run containers, where no host of it is open. */
+export async function checkCluster(of: ClusterOptions): Promise<Check[]> {
+  const [{ Cluster }, { clusterChecks }] = await Promise.all([
+    import('./cluster.js'),
+    import('./cluster-checks.js'),
+  ]);
+  return clusterChecks(() => new Cluster(of));
 }
 
 /** Removes all pods and claims of one owner from a cluster; returns how many. Throws `unavailable` while it does not respond. */
