@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -139,7 +140,8 @@ describe('every object that is made', () => {
       kubeconfig,
       namespace: 'agents',
       agentSandbox: false,
-      instance: 'abc',
+      // A pod of the same name would be there already.
+      instance: randomBytes(6).toString('hex'),
       labels: { 'belay.owner': 'server' },
       image: 'sandbox:1',
       runtimeImage: 'runtime:1',

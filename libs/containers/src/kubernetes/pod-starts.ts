@@ -23,6 +23,8 @@ export interface PodStart {
 /** How often a pod that starts is looked at, and how long it may wait for a node, its volumes and its images, in ms. */
 const lookMs = 300;
 const startTimeoutMs = 120_000;
+/** How long agent-sandbox may take to make a pod, in ms. */
+const madeTimeoutMs = 30_000;
 /** How long a claim may have no volume, in ms. */
 const bindTimeoutMs = 10_000;
 
@@ -74,7 +76,22 @@ export class PodStarts {
     const { trusted } = this.place;
     if (owner && isConnected)
       await this.cluster.createSecret(podSecret(wanted, owner, { token, trusted, placed }));
+    if (isSandbox) await this.#untilMade(name, signal);
     return this.#until(name, ['running', 'ended'], signal);
+  }
+
+  /** The controller of agent-sandbox makes a pod after its object. */
+  async #untilMade(name: string, signal: AbortSignal): Promise<void> {
+    const begun = Date.now();
+    while (!(await this.cluster.pod(name))) {
+      signal.throwIfAborted();
+      if (Date.now() > begun + madeTimeoutMs)
+        throw new AppError(
+          'unavailable',
+          `agent-sandbox did not make the pod within ${madeTimeoutMs / 1000} s; see kubectl describe sandbox.`,
+        );
+      await delay(lookMs, undefined, { signal }).catch(ignoreError('it is thrown above'));
+    }
   }
 
   async #until(name: string, states: readonly SeenState[], signal: AbortSignal): Promise<V1Pod> {

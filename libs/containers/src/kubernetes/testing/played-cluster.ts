@@ -24,6 +24,8 @@ export class PlayedCluster {
   readonly posted: Posted[] = [];
   /** By path. */
   readonly #objects = new Map<string, Stored>();
+  /** What makes the pods of Sandboxes, by path. */
+  readonly #controller = new Map<string, () => void>();
   readonly #server: Server = createServer(
     (request, response) => void this.#answer(request, response),
   );
@@ -50,14 +52,16 @@ export class PlayedCluster {
       answerWith(response, 201, this.#made(pathname, body));
     } else if (pathname.endsWith('/log')) {
       response.setHeader('content-type', 'text/plain').end(this.#printed(pathname));
-    } else if (!found) answerWith(response, 404, { kind: 'Status', code: 404 });
-    else {
+    } else if (!found) {
+      answerWith(response, 404, { kind: 'Status', code: 404 });
+      this.#controller.get(pathname)?.();
+    } else {
       if (request.method === 'DELETE') this.#objects.delete(pathname);
       answerWith(response, 200, found);
     }
   }
 
-  /** A Sandbox makes its pod. */
+  /** A Sandbox has its pod a moment later: once somebody has looked for it. */
   #made(path: string, { metadata, ...body }: Stored): Stored {
     const made = {
       ...body,
@@ -65,8 +69,10 @@ export class PlayedCluster {
       metadata: { ...metadata, uid: `uid-${this.#objects.size}` },
     };
     this.#objects.set(`${path}/${metadata?.name}`, made);
-    if (path.endsWith('/sandboxes'))
-      this.#made(path.replace(/^.*(\/namespaces\/.*)\/sandboxes$/, '/api/v1$1/pods'), { metadata });
+    if (path.endsWith('/sandboxes')) {
+      const pods = path.replace(/^.*(\/namespaces\/.*)\/sandboxes$/, '/api/v1$1/pods');
+      this.#controller.set(`${pods}/${metadata?.name}`, () => this.#made(pods, { metadata }));
+    }
     return made;
   }
 
