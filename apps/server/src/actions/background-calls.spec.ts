@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { Logger } from '@nestjs/common';
 import {
   actionManifest,
   actionOperation,
@@ -89,6 +90,7 @@ describe('calls of actions in the background', () => {
     await server.app.get(ActionStore).put(renderer);
   });
   beforeEach(() => void (programs = []));
+  afterEach(() => void jest.restoreAllMocks());
   afterAll(() => server.close());
 
   const signal = new AbortController().signal;
@@ -203,25 +205,49 @@ describe('calls of actions in the background', () => {
     expect(await backgroundResults(session)).toHaveLength(1);
   });
 
-  it('are told as lost once they can be written', async () => {
-    const session = await server.session({ approvals: 'auto' });
-    const { id } = await called(session);
-    await until('the program', () => programs.length === 1);
-    await server.app.close();
-    const full = new AppError('disk_full', 'The disk is full.');
+  /** Refuses the results that are chosen as a full disk would. */
+  const refuseResults = (isRefused: (session: string) => boolean) => {
     const append = EventLog.prototype.append;
-    let refused = 0;
-    const appends = jest.spyOn(EventLog.prototype, 'append').mockImplementation(function (
+    return jest.spyOn(EventLog.prototype, 'append').mockImplementation(function (
       this: EventLog,
       to,
       events,
     ) {
       const isResult =
         typeof events !== 'function' && events.some(({ action }) => action === 'background-result');
-      if (!isResult || refused > 0) return append.call(this, to, events);
-      refused += 1;
-      return Promise.reject(full);
+      if (!isResult || !isRefused(to)) return append.call(this, to, events);
+      return Promise.reject(new AppError('disk_full', 'The disk is full.'));
     });
+  };
+
+  it('leave their places to others when they cannot be written, and say so once', async () => {
+    const session = await server.session({ approvals: 'auto' });
+    let refused = 0;
+    const appends = refuseResults((to) => to === session && (refused += 1) > 0);
+    const warned = jest.spyOn(Logger.prototype, 'warn');
+    const { id } = await called(session);
+    for (let count = 1; count < 4; count += 1) await called(session);
+    await until('the programs', () => programs.length === 4);
+    for (const program of programs) program.print('done');
+    await until('each was refused, and one of them again', () => refused > 4);
+    const next = await called(session);
+    expect(next.answer).toMatchObject({ background: next.id });
+    const about = warned.mock.calls.filter(([text]) => String(text).includes(id));
+    expect(about).toEqual([[expect.stringContaining('could not be written')]]);
+    warned.mockRestore();
+    appends.mockRestore();
+    // The control: they are written as soon as they can be.
+    await arrived(session, 4);
+    await server.json('POST', `/api/sessions/${session}/stop`);
+  });
+
+  it('are told as lost once they can be written', async () => {
+    const session = await server.session({ approvals: 'auto' });
+    const { id } = await called(session);
+    await until('the program', () => programs.length === 1);
+    await server.app.close();
+    let refused = 0;
+    const appends = refuseResults(() => refused === 0 && (refused += 1) > 0);
     await begin();
     const [event] = await arrived(session);
     expect([event?.id, refused]).toEqual([id, 1]);

@@ -45,7 +45,10 @@ interface BackgroundCall {
 export class BackgroundCalls implements OnWork, OnLead, BeforeApplicationShutdown {
   readonly #logger = new Logger(BackgroundCalls.name);
   readonly #document: Document<z.ZodArray<typeof begun>>;
+  /** Those whose result is not written yet. */
   readonly #running = new Map<Begun, Promise<void>>();
+  /** Those that are still at work: what cannot be written must keep no other call from its place. */
+  readonly #working = new Set<Begun>();
   readonly #closing = new AbortController();
   /** Those of earlier servers that are reported. */
   readonly #lost: Begun[] = [];
@@ -106,18 +109,20 @@ export class BackgroundCalls implements OnWork, OnLead, BeforeApplicationShutdow
   /** Resolves once the call has started. Throws `unavailable` when too many are running. */
   async begin({ run, ...call }: BackgroundCall): Promise<StartedAction> {
     const { session, id, operation } = call;
-    const own = [...this.#running.keys()].filter((one) => one.session === session);
-    if (own.length >= mostOfSession || this.#running.size >= mostInAll)
+    const own = [...this.#working].filter((one) => one.session === session);
+    if (own.length >= mostOfSession || this.#working.size >= mostInAll)
       throw new AppError(
         'unavailable',
-        `${own.length} calls of this session and ${this.#running.size} in total are already running in the background. Wait for a result.`,
+        `${own.length} calls of this session and ${this.#working.size} in total are already running in the background. Wait for a result.`,
       );
     const one: Begun = { session, id, operation };
     const noted = Promise.withResolvers<void>();
     this.#running.set(one, noted.promise);
+    this.#working.add(one);
     try {
       await this.#document.change((all) => [...all, one]);
     } catch (error) {
+      this.#working.delete(one);
       this.#running.delete(one);
       noted.resolve();
       throw error;
@@ -132,21 +137,20 @@ export class BackgroundCalls implements OnWork, OnLead, BeforeApplicationShutdow
   /** Never rejects. */
   async #run(one: Begun, run: BackgroundCall['run']): Promise<void> {
     const began = performance.now();
-    const seconds = (): number => (performance.now() - began) / 1_000;
     const { signal } = this.#closing;
-    try {
-      const output = await whileWorking(this.log, one.session, {
-        signal,
-        inPause: 'wait',
-        work: run,
-      });
-      await this.#write(one, { output, seconds: seconds() });
-    } catch (error) {
-      // After the server’s end, the next start reports the call.
-      if (!signal.aborted) await this.#write(one, { error, seconds: seconds() });
-    } finally {
-      this.#running.delete(one);
-    }
+    const ended = await whileWorking(this.log, one.session, {
+      signal,
+      inPause: 'wait',
+      work: run,
+    }).then(
+      (output) => ({ output }),
+      (error: unknown) => ({ error }),
+    );
+    this.#working.delete(one);
+    const seconds = (performance.now() - began) / 1_000;
+    // After the server’s end, the next start reports the call.
+    if ('output' in ended || !signal.aborted) await this.#write(one, { ...ended, seconds });
+    this.#running.delete(one);
   }
 
   /**
@@ -158,7 +162,9 @@ export class BackgroundCalls implements OnWork, OnLead, BeforeApplicationShutdow
     for (let isLogged = false; ; isLogged = true) {
       const failure = await this.#failureOfWrite(one, ended);
       if (failure !== undefined && !isLogged)
-        this.#logger.error(`The result of the call ${one.id} could not be written: ${failure}`);
+        this.#logger.warn(
+          `The result of the call ${one.id} could not be written, and is tried again: ${failure}`,
+        );
       if (failure === undefined || signal.aborted) return;
       await delay(tryAgainMs, undefined, { ref: false, signal }).catch(ignoreError('it ends'));
     }
