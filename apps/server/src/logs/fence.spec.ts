@@ -1,6 +1,7 @@
-import { newEvent, type AgentEvent } from '@belay/protocol';
+import { newEvent, sessionSettings, type AgentEvent } from '@belay/protocol';
 import { Config } from '../config.js';
 import { ReplacedCalls } from '../models/wire/replaced-calls.js';
+import { LogSpans } from '../telemetry/log-spans.js';
 import { TestLogs } from '../testing/logs.js';
 import { BlobStore } from './blob-store.js';
 import { EventLog } from './event-log.js';
@@ -24,12 +25,12 @@ describe('of a session that another server has had meanwhile', () => {
   afterEach(() => logs.close());
 
   /** It does something there, and comes back. */
-  async function meanwhile(work: () => Promise<unknown>): Promise<void> {
-    await here.release('one');
-    await there.append('one', []);
+  async function meanwhile(work: () => Promise<unknown>, session = 'one'): Promise<void> {
+    await here.release(session);
+    await there.append(session, []);
     await work();
-    await there.release('one');
-    await here.append('one', []);
+    await there.release(session);
+    await here.append(session, []);
   }
   const thought = (n: number): AgentEvent => ({
     n,
@@ -82,5 +83,29 @@ describe('of a session that another server has had meanwhile', () => {
     expect(await calls.of('one')).toEqual([]);
     await meanwhile(() => there.append('one', [replaced]));
     expect(await calls.of('one')).toMatchObject([{ call: 'a' }]);
+  });
+
+  it('its spans are read anew', async () => {
+    const follow = async (log: EventLog) => {
+      const spans = new LogSpans(log, logs.store, { content: false });
+      const found: string[] = [];
+      await spans.follow(({ key, error }) => found.push(error === null ? key : `${key} ${error}`));
+      return async () => {
+        await spans.stop();
+        return found;
+      };
+    };
+    const [spansHere, spansThere] = [await follow(here), await follow(there)];
+    const settings = sessionSettings.parse({ task: 'Fix', model: 'scripted:a.yaml' });
+    const start = (again: boolean) =>
+      newEvent('user', 'start', { args: { ...settings, again }, message: 'Start' });
+    const state = (to: 'running' | 'finished') =>
+      newEvent('server', 'state', { args: { state: to, reason: null }, message: to });
+    // It begins here, and ends there.
+    await here.create('two', settings, { events: [start(false), state('running')] });
+    await meanwhile(() => there.append('two', [state('finished')]), 'two');
+    expect(await spansThere()).toEqual(['turn:1']);
+    await here.append('two', [start(true), state('running'), state('finished')]);
+    expect(await spansHere()).toEqual(['start:1', 'start:5', 'turn:5']);
   });
 });

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { isEnded, NewestMap, type Event, type SessionSummary } from '@belay/protocol';
+import { isEnded, isEvent, NewestMap, type Event } from '@belay/protocol';
 import type { EventLog } from '../logs/event-log.js';
 import type { SessionsStore } from '../logs/sessions.store.js';
 import type { FinishedSpan } from './finished-span.js';
@@ -20,7 +20,7 @@ type Listener = (span: FinishedSpan) => void;
 export class LogSpans {
   readonly #logger = new Logger(LogSpans.name);
   readonly #sessions = new NewestMap<string, SessionSpans>(mostSessions);
-  /** Sessions that were at work when this process began, or took them, until their next event. */
+  /** Sessions that were at work when this process began, or that it has begun to work on, until their next event. */
   readonly #earlier = new Set<string>();
   /** New events of the sessions whose logs are being read. */
   readonly #reading = new Map<string, { events: Event[]; done: Promise<void> }>();
@@ -31,11 +31,11 @@ export class LogSpans {
 
   /** Create it before anything appends to a log. */
   constructor(
-    private readonly log: Pick<EventLog, 'summaries' | 'subscribeAll' | 'onTaken' | 'read'>,
+    private readonly log: Pick<EventLog, 'summaries' | 'subscribeAll' | 'onBegun' | 'read'>,
     private readonly store: Pick<SessionsStore, 'latest'>,
     private readonly options: { content: boolean },
   ) {
-    log.onTaken((sessions) => this.#taken(sessions));
+    log.onBegun((session) => this.#earlier.add(session));
     this.#unsubscribe = log.subscribeAll((session, events) => {
       if (this.#early) this.#early.push([session, events]);
       else this.#take(session, events);
@@ -59,21 +59,17 @@ export class LogSpans {
     await Promise.all([...this.#reading.values()].map(({ done }) => done));
   }
 
-  /** Other servers have written to their logs since this one did. */
-  #taken(sessions: readonly SessionSummary[]): void {
-    for (const { id, state } of sessions) {
-      this.#sessions.delete(id);
-      if (!isEnded(state)) this.#earlier.add(id);
-    }
-  }
-
   #take(session: string, events: readonly Event[]): void {
     const [first] = events;
     if (!first) return;
     const reading = this.#reading.get(session);
-    if (reading) reading.events.push(...events);
-    else if (this.#earlier.delete(session)) this.#readEarlier(session, first.seq, [...events]);
-    else this.#pass(session, this.#sessions.get(session) ?? this.#added(session), events);
+    if (reading) return void reading.events.push(...events);
+    const known = this.#sessions.get(session);
+    const hasEarlier = this.#earlier.delete(session) && first.seq > 1;
+    // Another server may have written to the log since this one did.
+    if (hasEarlier && known?.lastSeq !== first.seq - 1)
+      this.#readEarlier(session, first.seq, [...events]);
+    else this.#pass(session, known ?? this.#added(session), events);
   }
 
   #readEarlier(session: string, before: number, events: Event[]): void {
@@ -89,8 +85,14 @@ export class LogSpans {
 
   /** The spans that ended in these events were passed on by the process that wrote them. */
   async #replay(session: string, before: number, spans: SessionSpans): Promise<void> {
-    const start = await this.store.latest(session, 'start', before - 1);
-    let after = (start?.seq ?? 1) - 1;
+    const [start, state] = await Promise.all([
+      this.store.latest(session, 'start', before - 1),
+      this.store.latest(session, 'state', before - 1),
+    ]);
+    const begun = start?.seq ?? 1;
+    // Nothing is under way in a session that has ended and starts again.
+    if (state && isEvent(state, 'state') && isEnded(state.args.state) && state.seq > begun) return;
+    let after = begun - 1;
     while (after < before - 1) {
       const limit = Math.min(page, before - 1 - after);
       const events = await this.log.read(session, { after, limit });

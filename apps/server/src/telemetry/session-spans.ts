@@ -64,6 +64,7 @@ export class SessionSpans {
   #model: string | null = null;
   #messages: string[] = [];
   #hasEnded = true;
+  #lastSeq = 0;
   /** Times in milliseconds since 1970. */
   #now = 0;
   #earliest = 0;
@@ -98,6 +99,11 @@ export class SessionSpans {
     return this.#hasEnded && !this.#turn && !this.#reply && this.#open.size === 0;
   }
 
+  /** The last event so far; 0 if there was none. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
   /** Returns the spans that end with these events, which are the next ones of the log. */
   add(events: readonly Event[]): FinishedSpan[] {
     this.#finished = [];
@@ -106,6 +112,7 @@ export class SessionSpans {
       // A sandbox may write any time that has passed; what follows an event of the server is not older.
       if (event.source !== 'agent') this.#earliest = time;
       this.#now = time;
+      this.#lastSeq = event.seq;
       if (isCall(event.action)) this.#call(event);
       else caseOf(this.#cases, event, undefined);
     }
