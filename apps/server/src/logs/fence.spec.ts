@@ -67,8 +67,11 @@ describe('of a session that another server has had meanwhile', () => {
     const [terminals, others] = [open(here), open(there)];
     const piece = (offset: number) => ({ ...place, offset, kept: Buffer.from('abc'), length: 3 });
     await terminals.append(piece(0));
+    expect(await terminals.used('one')).toBe(3);
     await meanwhile(() => others.append(piece(3)));
     expect(await terminals.begin(place)).toBe(6);
+    // The budget counts what the other one has written.
+    expect(await terminals.used('one')).toBe(6);
     for (const each of [terminals, others]) await each.onApplicationShutdown();
   });
 
