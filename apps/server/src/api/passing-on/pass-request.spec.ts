@@ -22,8 +22,10 @@ describe('a request for the server of its session', () => {
   let owner: Server;
   let entry: Server;
   let at: { host: string; port: number };
+  let cut: AppError[];
 
   beforeEach(async () => {
+    cut = [];
     owner = createServer((asked, response) => answer(asked, response));
     keepConnections(owner);
     const sockets = new WebSocketServer({ noServer: true });
@@ -44,7 +46,8 @@ describe('a request for the server of its session', () => {
         response.writeHead(status, { 'content-type': problemType });
         response.end(JSON.stringify(problemOf(error)));
       };
-      passRequest(asked, response, { owner: there, onFailed });
+      const onCut = (error: AppError): void => void cut.push(error);
+      passRequest(asked, response, { owner: there, onFailed, onCut });
     });
     entry.on('upgrade', (asked, socket, head) => {
       const onFailed = (error: AppError): void => refuseOnSocket(socket, error);
@@ -134,6 +137,7 @@ describe('a request for the server of its session', () => {
     expect(ended).toBe(false);
     sent.destroy();
     await until('the stream has ended there', () => ended);
+    expect(cut).toEqual([]);
   });
 
   it('ends there when its client leaves before it is sent', async () => {
@@ -172,7 +176,9 @@ describe('a request for the server of its session', () => {
       response.writeHead(200, { 'content-length': 100 }).write('begun');
       setImmediate(() => socket.destroy());
     };
+    expect(cut).toEqual([]);
     await expect(fetch(url('/')).then((reply) => reply.text())).rejects.toThrow();
+    expect(cut).toMatchObject([{ code: 'unavailable' }]);
     port.close();
     const gone = await fetch(url('/'));
     expect([gone.status, await gone.json()]).toMatchObject([503, { code: 'unavailable' }]);

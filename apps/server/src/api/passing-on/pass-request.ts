@@ -16,14 +16,22 @@ const ofThisConnection = ['expect'];
 /** The server that works on the session. */
 type Owner = Pick<LiveServer, 'address' | 'key'>;
 
+interface PassOptions {
+  owner: Owner;
+  /** Called if no response has begun. */
+  onFailed: (error: AppError) => void;
+  /** Called if that server ends the response early. */
+  onCut?: ((error: AppError) => void) | undefined;
+}
+
 /**
  * Passes a request on to the server that works on its session, with all that the client sent, and streams the response
- * back. Whoever of the two ends it early ends it for the other. `onFailed` is called if no response has begun.
+ * back. Whoever of the two ends it early ends it for the other.
  */
 export function passRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { owner, onFailed }: { owner: Owner; onFailed: (error: AppError) => void },
+  { owner, onFailed, onCut }: PassOptions,
 ): ClientRequest {
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const sent = requestTo(owner, request, {
@@ -37,6 +45,10 @@ export function passRequest(
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     response.writeHead(reply.statusCode ?? 502, endToEndHeaders(reply.headersDistinct));
     response.flushHeaders();
+    reply.once('error', (error) => {
+      // Otherwise the client has left.
+      if (!response.destroyed) onCut?.(failure(error));
+    });
     // A reply that breaks off must not look complete: the pipeline destroys the response.
     pipeline(reply, response, () => sent.destroy());
   });

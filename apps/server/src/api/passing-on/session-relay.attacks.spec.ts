@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { AppError, type ApiName, type AuditPage, type Event } from '@belay/protocol';
+import { until } from '@belay/testing';
 import { ownerCaller, viewerCaller, type Caller } from '../../access/caller.js';
 import { PeerAgent } from '../../peers/peer-agent.js';
 import type { PeerIntroduction } from '../../peers/peer-introduction.js';
@@ -18,6 +19,21 @@ import { TestServer } from '../../testing/server.js';
 import { SessionCommands } from '../commands/session-commands.js';
 
 const nowhere = '127.0.0.1:1';
+
+/** A server that ends as soon as it is asked something, or in its answer. */
+async function endingServer(answered = '') {
+  const ending = createServer((socket) => {
+    socket.once('data', () => socket.write('ok\n'));
+    socket.on('data', (bytes) => {
+      if (!String(bytes).includes('POST')) return;
+      if (answered === '') socket.destroy();
+      else socket.end(answered);
+    });
+  });
+  await once(ending.listen(0, '127.0.0.1'), 'listening');
+  const { port } = ending.address() as AddressInfo;
+  return { address: `127.0.0.1:${port}`, close: () => ending.close() };
+}
 
 describe('attacks: a session of another server', () => {
   const owner = new TestServer();
@@ -213,6 +229,27 @@ describe('attacks: a session of another server', () => {
         outcome: 'unavailable',
       });
     });
+
+    it.each([
+      ['before its answer', ''],
+      ['in its answer', 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf'],
+    ])('is recorded as unavailable when its server ends %s', async (_, answered) => {
+      const before = (await audited(entry, 'sessions.message')).length;
+      const ending = await endingServer(answered);
+      address = ending.address;
+      const ask = () => post(`/api/sessions/${session}/messages`).then((reply) => reply.text());
+      await ask().catch(() => 'cut off');
+      ending.close();
+      // The control: that server has the entry of what it answers.
+      address = port.address;
+      await ask();
+      const found = await until('it is recorded', async () => {
+        const all = await audited(entry, 'sessions.message');
+        return all.length > before && all.slice(0, all.length - before);
+      });
+      const lost = { caller: 'owner', api: 'rest', session, outcome: 'unavailable' };
+      expect(found).toMatchObject([lost]);
+    });
   });
 
   describe('by a command', () => {
@@ -255,15 +292,11 @@ describe('attacks: a session of another server', () => {
     });
 
     it('is recorded as unavailable when its server does not answer, or no longer', async () => {
-      const ending = createServer((socket) => {
-        socket.once('data', () => socket.write('ok\n'));
-        socket.on('data', (bytes) => void (String(bytes).includes('POST') && socket.destroy()));
-      });
-      await once(ending.listen(0, '127.0.0.1'), 'listening');
+      const ending = await endingServer();
       const caller = as(ownerCaller, 'acp');
       const call = (name: string, input: object) =>
         commands().call(caller, { name, input: { session, ...input }, signal });
-      for (const each of [nowhere, `127.0.0.1:${(ending.address() as AddressInfo).port}`]) {
+      for (const each of [nowhere, ending.address]) {
         address = each;
         for (const asked of [
           call('message', { text: 'x' }),

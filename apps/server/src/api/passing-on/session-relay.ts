@@ -26,6 +26,8 @@ interface Passing {
   next: () => void;
   /** Called if no response has begun. */
   fail: (error: unknown) => void;
+  /** Called if the session’s server ends the response early. */
+  cut?: (error: unknown) => void;
 }
 
 /** Passes requests about one session, and those of its previews, on to the server that works on it. */
@@ -57,12 +59,14 @@ export class SessionRelay {
     const caller = this.identity.caller(request);
     // Strangers are refused here. Neither they nor those who do not see the session learn whether it exists.
     if (!caller) return next();
+    const cut = (error: unknown): void =>
+      this.#recordFailure(request, { caller, session, outcome: errorFrom(error).code });
     const fail = (error: unknown): void => {
       const told = sees(caller, session) ? error : noSuchSession(session);
-      this.#recordFailure(request, { caller, session, outcome: errorFrom(told).code });
+      cut(told);
       next(told);
     };
-    this.#pass(session, request, { response, next, fail });
+    this.#pass(session, request, { response, next, fail, cut });
   }
 
   /** Of a preview by its host name: its server knows who may see it. Anything else continues here. */
@@ -97,7 +101,7 @@ export class SessionRelay {
     work().catch(refuse);
   }
 
-  /** Of a request that has not reached its session’s server, which has the entries of all others. */
+  /** Of a request that its session’s server did not answer, or not to the end: it has the entries of all others. */
   #recordFailure(
     request: Request,
     what: { caller: Caller; session: string; outcome: string },
@@ -109,12 +113,15 @@ export class SessionRelay {
     this.audit.record({ ...what, action: routeName(route), api, address: socket.remoteAddress });
   }
 
-  #pass(session: string, request: Request, { response, next, fail }: Passing): void {
+  #pass(session: string, request: Request, { response, next, fail, cut }: Passing): void {
     const work = async (): Promise<void> => {
       const owner = await this.#serverOf(session, request);
       if (response.destroyed) return;
       if (!owner) return next();
-      this.watch.add(owner.id, passRequest(request, response, { owner, onFailed: fail }));
+      this.watch.add(
+        owner.id,
+        passRequest(request, response, { owner, onFailed: fail, onCut: cut }),
+      );
     };
     work().catch(fail);
   }
