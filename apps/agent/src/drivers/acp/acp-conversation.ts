@@ -19,7 +19,8 @@ import { OperationsServer } from '../operations-server.js';
 import { ProgramCalls } from '../program-calls.js';
 import { SessionProgram } from '../session-program.js';
 import type { UserQuestions } from '../user-questions.js';
-import { AcpProgram, type AcpListener, type Opened } from './acp-program.js';
+import type { AcpListener } from './acp-listener.js';
+import { AcpProgram, type Opened } from './acp-program.js';
 import {
   choiceOfModel,
   modesOption,
@@ -84,7 +85,12 @@ export class AcpConversation {
     const acp = await (this.#started ??= this.#start());
     this.#lastMessageAt = performance.now();
     if (this.#opened && this.#opened.id === conversation) return { acp, opened: this.#opened };
-    const opened = await acp.open(conversation, (begun) => this.#prepare(begun));
+    const opened = await acp
+      .open(conversation, (begun) => this.#prepare(begun))
+      .catch(async (thrown: unknown) => {
+        if (acp.isEnding) await this.end();
+        throw thrown;
+      });
     // The fault belongs to this opening alone.
     const { fault: _, ...known } = opened;
     this.#opened = known;
@@ -267,6 +273,8 @@ export class AcpConversation {
       this.#tellSettings();
       return true;
     } catch (thrown) {
+      // Who waits for the program is told, and its next start sets it.
+      if (acp?.isEnding) return false;
       this.#writeSettings(`${option.name} could not be changed: ${errorFrom(thrown).message}`);
       return false;
     }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isProcessAlive, listProcesses } from '../../terminal/process-tree.js';
 import { fakeProgram } from '../../testing/fake-program.js';
 import { AcpProgram, type AcpProgramOptions } from './acp-program.js';
+import { modesOption } from './offered-settings.js';
 
 const home = mkdtempSync(join(tmpdir(), 'belay-acp-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -49,6 +50,19 @@ it.each([
     message: expect.stringMatching(/^Fake was ended because it has not opened.*for 0\.5 s\. Send/),
   });
   expect((await acp.ended).message).toMatch(/^Fake (was )?ended/);
+});
+
+it.each(['fast', modesOption])('goes on when it does not set the option %s later', async (id) => {
+  const given = { ...options(fake, { FAKE_STUBBORN: '1' }), startTimeoutMs: 20_000 };
+  const acp = await AcpProgram.start(given);
+  await acp.open(null, () => Promise.resolve());
+  given.startTimeoutMs = 100;
+  await expect(acp.choose({ id, value: 'true' }, true)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'Fake has not answered for 0.5 s. It is set when the program starts again.',
+  });
+  expect(await acp.prompt([{ type: 'text', text: 'x' }])).toBe('end_turn');
+  await acp.end();
 });
 
 it.each(['a folder', 'a link to nowhere'])(

@@ -1,22 +1,18 @@
 import type {
   ClientConnection,
   ContentBlock,
-  CreateElicitationRequest,
-  CreateElicitationResponse,
   InitializeRequest,
   McpServer,
   NewSessionRequest,
   NewSessionResponse,
-  RequestPermissionRequest,
-  RequestPermissionResponse,
-  SessionUpdate,
   StopReason,
 } from '@agentclientprotocol/sdk';
-import { AppError, belayVersion, errorFrom, excerpt, type AgentProgram } from '@belay/protocol';
+import { AppError, belayVersion, errorFrom, type AgentProgram } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
 import { z } from 'zod';
 import { ProgramProcess } from '../program-process.js';
 import { trustFault } from '../trust-fault.js';
+import type { AcpListener } from './acp-listener.js';
 import { modesOption } from './offered-settings.js';
 import {
   breachText,
@@ -24,31 +20,20 @@ import {
   invalidAnswerText,
   loginText,
   noAnswerText,
+  notChosenText,
   notOpenedText,
   programEndText,
+  withoutToken,
 } from './failure-text.js';
 import { messageStream } from './message-stream.js';
 import {
-  answeredError,
   initialized,
   promptAnswer,
   sessionAnswer,
   settingsAnswer,
   type Initialized,
 } from './program-answers.js';
-
-/** What a program asks or reports of its conversation. */
-export interface AcpListener {
-  update(update: SessionUpdate): void;
-  requestPermission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
-  elicit(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
-  /** Called with every message of the program. */
-  received(): void;
-  /** Resolves when all that it has reported so far is dealt with. Never rejects. */
-  taken(): Promise<void>;
-  /** Called with a sentence when the program has sent something invalid for the first time. */
-  sentInvalid(why: string): void;
-}
+import { reportedError, wantsLogin } from './reported-error.js';
 
 export interface AcpProgramOptions {
   program: AgentProgram;
@@ -68,11 +53,15 @@ export interface Opened extends Pick<NewSessionResponse, 'modes' | 'configOption
   fault?: string;
 }
 
+interface Choice {
+  id: string;
+  value: string;
+}
+type Chosen = Pick<NewSessionResponse, 'configOptions'> | undefined;
+
 const usualStartTimeoutMs = 60_000;
-/** How many times as long it may take to open a conversation, which may be long, and has tools to connect. */
+/** How many times as long it may take to open a conversation, which may be long, and has tools to connect, or to set an option. */
 const openTimes = 5;
-/** ACP’s error for a program that wants a login first. */
-const authRequired = -32_000;
 const termTimeoutMs = 5_000;
 /** The invalid messages after which a program is ended. */
 const mostFaults = 1_000;
@@ -92,6 +81,7 @@ export class AcpProgram {
   #faults = 0;
   /** The last message was an update of which no handler knows, because its content is not valid. */
   #isUnhandled = false;
+  #isEnding = false;
   /** Resolves with the sentence about its end; never rejects. */
   readonly ended: Promise<AppError>;
 
@@ -102,15 +92,14 @@ export class AcpProgram {
     this.#process = new ProgramProcess(launch, { cwd, env });
     this.#methods = sdk.methods;
     this.#connection = this.#connect(sdk);
-    this.ended = this.#process.ended.then(
-      (end) =>
-        new AppError(
-          'unavailable',
-          this.#faults < mostFaults
-            ? programEndText(program, end, this.#plain(this.#process.lastLine))
-            : breachText(program.title, mostFaults),
-        ),
-    );
+    this.ended = this.#process.ended.then((end) => {
+      this.#isEnding = true;
+      const text =
+        this.#faults < mostFaults
+          ? programEndText(program, end, withoutToken(this.#process.lastLine, program))
+          : breachText(program.title, mostFaults);
+      return new AppError('unavailable', text);
+    });
   }
 
   /** Starts the program; rejects with `unavailable` and a sentence if it must not start or does not speak ACP. */
@@ -129,13 +118,24 @@ export class AcpProgram {
     return started;
   }
 
+  /** Whether it has ended, or is being ended. */
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
   get takesPictures(): boolean {
     return this.#initialized?.agentCapabilities.promptCapabilities.image === true;
   }
 
   /** Continues a conversation if it can, or begins a new one, and prepares it. A program that does not is ended. */
   open<T>(conversation: string | null, prepare: (opened: Opened) => Promise<T>): Promise<T> {
-    return this.#inTime(this.#open(conversation).then(prepare), notOpenedText, openTimes);
+    const prepared = async (): Promise<T> => {
+      const result = await prepare(await this.#open(conversation));
+      // What is set may end it.
+      if (this.#isEnding) throw await this.ended;
+      return result;
+    };
+    return this.#inTime(prepared(), notOpenedText, openTimes);
   }
 
   async #open(conversation: string | null): Promise<Opened> {
@@ -174,11 +174,19 @@ export class AcpProgram {
     await this.#connection.agent.notify(this.#methods.agent.session.cancel, params);
   }
 
-  /** Sets an option that it offered. Returns the options as they are then; undefined if it does not say. */
-  async choose(
-    { id: configId, value }: { id: string; value: string },
-    isBoolean: boolean,
-  ): Promise<Pick<NewSessionResponse, 'configOptions'> | undefined> {
+  /**
+   * Sets an option that it offered. Returns the options as they are then; undefined if it does not say. One that takes
+   * longer than an opening goes on, as it may be in a turn.
+   */
+  choose(choice: Choice, isBoolean: boolean): Promise<Chosen> {
+    const timeoutMs = this.#timeoutMs(openTimes);
+    return inTime(this.#choose(choice, isBoolean), timeoutMs, () => {
+      const { title } = this.#options.program;
+      throw new AppError('unavailable', notChosenText(title, timeoutMs / 1_000));
+    });
+  }
+
+  async #choose({ id: configId, value }: Choice, isBoolean: boolean): Promise<Chosen> {
     const { session } = this.#methods.agent;
     const sessionId = this.#session;
     if (configId === modesOption) {
@@ -196,6 +204,7 @@ export class AcpProgram {
   }
 
   async end(): Promise<void> {
+    this.#isEnding = true;
     await this.#process.end(termTimeoutMs);
     this.#connection.close();
   }
@@ -258,11 +267,15 @@ export class AcpProgram {
 
   /** Ends the program when it takes longer. */
   #inTime<T>(work: Promise<T>, text: typeof noAnswerText, times = 1): Promise<T> {
-    const timeoutMs = times * (this.#options.startTimeoutMs ?? usualStartTimeoutMs);
+    const timeoutMs = this.#timeoutMs(times);
     return inTime(work, timeoutMs, () => {
       void this.end();
       throw new AppError('unavailable', text(this.#options.program.title, timeoutMs / 1_000));
     });
+  }
+
+  #timeoutMs(times: number): number {
+    return times * (this.#options.startTimeoutMs ?? usualStartTimeoutMs);
   }
 
   async #continue(
@@ -305,21 +318,6 @@ export class AcpProgram {
     });
   }
 
-  /** A text of the program without the token that it was given. */
-  #plain(text: string): string {
-    return text.replaceAll(this.#options.program.token, '•••');
-  }
-
-  #reported(thrown: unknown): AppError {
-    const { data } = answeredError.safeParse(thrown);
-    if (!data) return errorFrom(thrown);
-    const { title } = this.#options.program;
-    if (data.code === authRequired)
-      return new AppError('model_failed', loginText(title), { acp: data.code });
-    const message = `${title} failed: ${this.#plain(excerpt(data.data ?? data.message))}`;
-    return new AppError('model_failed', message, { acp: data.code });
-  }
-
   /** Calls the program; rejects with the sentence about its end if it ends meanwhile. */
   async #ask<T>(
     call: (agent: ClientConnection['agent']) => Promise<unknown>,
@@ -333,7 +331,7 @@ export class AcpProgram {
     const answer = call(this.#connection.agent).catch(async (thrown: unknown) => {
       // The connection closes a moment before the program has ended.
       if (this.#connection.signal.aborted) return ended;
-      throw this.#reported(thrown);
+      throw reportedError(thrown, this.#options.program);
     });
     const result = await Promise.race([answer, ended]);
     // Updates that came before the answer are handled before it counts.
@@ -345,6 +343,3 @@ export class AcpProgram {
     throw new AppError('model_failed', invalidAnswerText(this.#options.program.title));
   }
 }
-
-const wantsLogin = (thrown: unknown): boolean =>
-  errorFrom(thrown).details?.['acp'] === authRequired;

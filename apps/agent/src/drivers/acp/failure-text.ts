@@ -27,5 +27,12 @@ export const noAnswerText = (title: string, seconds: number): string =>
 export const notOpenedText = (title: string, seconds: number): string =>
   `${title} was ended because it has not opened its conversation for ${seconds} s. Send a message to try again, or choose another version under Settings → Agents.`;
 
+export const notChosenText = (title: string, seconds: number): string =>
+  `${title} has not answered for ${seconds} s. It is set when the program starts again.`;
+
 export const loginText = (title: string): string =>
   `${title} asks for a login although it has the gateway: it did not take its settings. Install it again under Settings → Agents.`;
+
+/** A text of the program without the token that it was given. */
+export const withoutToken = (text: string, { token }: Pick<AgentProgram, 'token'>): string =>
+  text.replaceAll(token, '•••');

@@ -51,4 +51,17 @@ describe('while a program starts', () => {
     await acp.stage.event('end');
     expect(acp.prompts).toEqual([['One', 'Two']]);
   });
+
+  it('it may end when its options are set, and the next message starts it again', async () => {
+    const env = { FAKE_RESUME: 'resume', FAKE_BRITTLE: '1' };
+    acp = new AcpStage({ task: 'One', env, settings: { model: 'openai:large' } });
+    const error = await acp.stage.event('error');
+    expect(error.message).toBe('Fake ended (exit 7): No such option.');
+    await acp.stage.message('Two');
+    await acp.stage.event('end');
+    expect(acp.prompts).toEqual([['One', 'Two']]);
+    expect(acp.events('error')).toHaveLength(1);
+    const told = acp.events('turn').map(({ message }) => message);
+    expect(told.filter((message) => message.includes('could not'))).toEqual([]);
+  });
 });

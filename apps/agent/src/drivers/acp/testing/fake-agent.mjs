@@ -27,6 +27,7 @@ const {
   FAKE_FRAIL,
   FAKE_SLOW,
   FAKE_STUBBORN,
+  FAKE_BRITTLE,
   FAKE_MODEL = 'small',
 } = process.env;
 if (FAKE_EXIT) {
@@ -75,6 +76,16 @@ const settings = () => ({
     { type: 'boolean', id: 'fast', name: 'Fast', currentValue: fast },
   ],
 });
+
+/** An option is to be set, which may be the last thing that happens. */
+const beforeSetting = async () => {
+  const mark = join(FAKE_HOME, 'broken');
+  if (FAKE_STUBBORN) await new Promise(() => {});
+  if (!FAKE_BRITTLE || existsSync(mark)) return;
+  writeFileSync(mark, '');
+  process.stderr.write('No such option.\n');
+  process.exit(7);
+};
 
 const reopened = (id) => {
   if (!existsSync(fileOf(id))) throw RequestError.resourceNotFound(id);
@@ -127,11 +138,16 @@ const app = agent({ name: 'fake' })
   })
   .onRequest(methods.agent.session.setConfigOption, async ({ params }) => {
     received({ choose: params });
-    if (FAKE_STUBBORN) await new Promise(() => {});
+    await beforeSetting();
     if (params.configId === 'mode') mode = String(params.value);
     if (params.configId === 'model') model = String(params.value);
     if (params.configId === 'fast') fast = params.value === true;
     return { configOptions: settings().configOptions ?? [] };
+  })
+  .onRequest(methods.agent.session.setMode, async ({ params }) => {
+    received({ setMode: params });
+    await beforeSetting();
+    return {};
   })
   .onNotification(methods.agent.session.cancel, () => {
     received({ cancel: true });
