@@ -32,7 +32,7 @@ describe('installed actions', () => {
     const mcp = new McpServers(
       config,
       new McpStore(documents),
-      new McpLogins(documents, unused),
+      new McpLogins(documents, unused, logs.database),
       unused,
     );
     const servers = new InstalledServers(store, mcp);

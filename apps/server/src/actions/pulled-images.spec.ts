@@ -50,7 +50,12 @@ describe('images that actions pulled', () => {
     const programs = new ContainedPrograms(host, new ContainerDials(host));
     const images = new ActionImages(config, host, programs, unused);
     const mcpStore = new McpStore(documents);
-    const mcp = new McpServers(config, mcpStore, new McpLogins(documents, unused), unused);
+    const mcp = new McpServers(
+      config,
+      mcpStore,
+      new McpLogins(documents, unused, logs.database),
+      unused,
+    );
     const servers = new InstalledServers(store, mcp);
     const installed = new InstalledActions(store, servers);
     const pulled = new PulledImages(config, store, images, mcp, logs.log, documents);

@@ -1,6 +1,13 @@
+import type { Documents } from '../storage/documents.js';
 import { ExpiringValues } from '../storage/expiring-values.js';
+import { alwaysOnEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
+import { connectMcp } from './mcp.client.js';
 import { McpLogins } from './mcp-logins.store.js';
+import { RotatingServer } from './testing/rotating-server.js';
+
+const loginsOf = (documents: Documents, { database }: TestLogs) =>
+  new McpLogins(documents, new ExpiringValues(database, documents), database);
 
 const url = 'https://tools.example/mcp';
 const redirect = 'https://belay.example/done';
@@ -16,7 +23,7 @@ describe('a login at an MCP server', () => {
 
   const server = async () => {
     const documents = await logs.documents();
-    const logins = new McpLogins(documents, new ExpiringValues(logs.database, documents));
+    const logins = loginsOf(documents, logs);
     const read: (readonly string[])[] = [];
     logins.onRead((names) => read.push(names));
     return { logins, read, refresh: () => documents.refresh('mcp-logins') };
@@ -85,5 +92,51 @@ describe('a login at an MCP server', () => {
     const now = Date.now();
     jest.spyOn(Date, 'now').mockReturnValue(now + 10 * 60_000 + 1);
     await refused(late);
+  });
+});
+
+alwaysOnEveryDatabase('a login whose tokens are renewed', (databases) => {
+  let logs: TestLogs;
+  let remote: RotatingServer;
+  beforeEach(async () => {
+    logs = await new TestLogs(databases).open();
+    remote = await new RotatingServer().start();
+  });
+  afterEach(async () => {
+    remote.close();
+    await logs.close();
+  });
+
+  it('is renewed once by all that use it at once, and all go on with it', async () => {
+    const one = loginsOf(await logs.documents(), logs);
+    const at = `${remote.url}/mcp`;
+    const begun = one.begin('tools', { url: at, redirect: 'https://belay.example/done' });
+    await begun.saveClientInformation({ client_id: 'a' });
+    await begun.saveTokens(remote.tokens);
+    // SQLite is of one server.
+    const isShared = logs.database.kind === 'postgres';
+    const other = isShared ? loginsOf(await logs.documents(), logs) : one;
+    const { signal } = new AbortController();
+    const connections = await Promise.all(
+      [one, one, other, other].map((logins) =>
+        connectMcp({
+          name: 'tools',
+          transport: { type: 'http', url: at, headers: {} },
+          programs: { run: () => Promise.reject(new Error('no program')) },
+          fetch,
+          login: logins.of('tools', at),
+          signal,
+          onToolsChanged: () => undefined,
+          onClosed: () => undefined,
+        }),
+      ),
+    );
+    remote.expire(connections.length);
+    const called = connections.map((connection) => connection.call('do', {}, signal));
+    expect((await Promise.all(called)).map(({ content }) => content)).toEqual(
+      connections.map(() => [{ type: 'text', text: 'done' }]),
+    );
+    expect(remote.renewals).toBe(1);
+    await Promise.all(connections.map((connection) => connection.close()));
   });
 });

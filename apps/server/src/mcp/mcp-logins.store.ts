@@ -1,11 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { AppError, ownValue } from '@belay/protocol';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Semaphore } from 'async-mutex';
 import { z } from 'zod';
+import { Database } from '../storage/database.js';
 import type { Document } from '../storage/document.js';
 import { Documents } from '../storage/documents.js';
 import { ExpiringValues } from '../storage/expiring-values.js';
+import { KeyedMutex } from '../storage/keyed-mutex.js';
 import { OneTimeCodes } from '../storage/one-time-codes.js';
+import { whileLocked } from '../storage/while-locked.js';
 import { McpFailure } from './mcp-failure.js';
 
 const login = z.object({
@@ -22,6 +27,18 @@ const begunLogin = z.object({ name: z.string(), login, verifier: z.string() });
 
 /** How long the user may take on the other server’s page. */
 const pendingMs = 10 * 60_000;
+/** Logins that are renewed at a time: each takes one of the ten connections of a server, and needs more of them. */
+const maxRenewals = 3;
+/** The delay before it is looked at again whether another server has renewed a login, in milliseconds. */
+const lookAgainMs = 100;
+
+export interface Renewal {
+  /** The access token that was refused. */
+  used: string;
+  work: () => Promise<unknown>;
+  /** Ends the wait for another server. */
+  signal?: AbortSignal | undefined;
+}
 
 /** The logins at remote MCP servers (OAuth). */
 @Injectable()
@@ -29,8 +46,14 @@ export class McpLogins {
   readonly #document: Document<z.ZodRecord<z.ZodString, typeof login>>;
   /** By the `state` with which the user comes back, to whichever server is asked then. */
   readonly #begun;
+  readonly #renewals = new KeyedMutex();
+  readonly #places = new Semaphore(maxRenewals);
 
-  constructor(documents: Documents, values: ExpiringValues) {
+  constructor(
+    documents: Documents,
+    values: ExpiringValues,
+    private readonly database: Database,
+  ) {
     this.#document = documents.open('mcp-logins', z.record(z.string(), login), {});
     this.#begun = new OneTimeCodes(values, 'mcp-login', begunLogin);
   }
@@ -76,8 +99,25 @@ export class McpLogins {
     await this.#save(name, undefined);
   }
 
-  #provider(name: string, saved: Login, kept: Omit<LoginStore, 'save'>): McpLogin {
-    return new McpLogin(saved, { save: (changed) => this.#save(name, changed), ...kept });
+  #provider(name: string, saved: Login, kept: Pick<LoginStore, 'stored' | 'begin'>): McpLogin {
+    return new McpLogin(saved, {
+      save: (changed) => this.#save(name, changed),
+      renew: (renewal) => this.#renewals.run(name, () => this.#renew(name, renewal)),
+      ...kept,
+    });
+  }
+
+  /** One server at a time, because a token that is renewed twice may be void: the others get what it has stored. */
+  async #renew(name: string, { used, work, signal }: Renewal): Promise<void> {
+    const renewed = async (): Promise<true> => {
+      await this.#document.refresh();
+      const { tokens } = ownValue(this.#document.value, name) ?? {};
+      if (!tokens || tokens.access_token === used) await work();
+      return true;
+    };
+    const locked = () => whileLocked(this.database, `mcp-login ${name}`, renewed);
+    while (!(await this.#places.runExclusive(locked)))
+      await delay(lookAgainMs, undefined, { ...(signal && { signal }) });
   }
 
   #save(name: string, changed: Login | undefined): Promise<void> {
@@ -94,6 +134,7 @@ const isSame = (one: Login | undefined, other: Login | undefined): boolean =>
 
 interface LoginStore {
   save(login: Login): Promise<void>;
+  renew(renewal: Renewal): Promise<void>;
   /** Without it, the login is not stored yet. */
   stored?(): Login | undefined;
   /** Resolves with the state of a page on which the user logs in. Without it, no user is present to do that. */
@@ -131,6 +172,11 @@ export class McpLogin implements OAuthClientProvider {
   tokens(): Login['tokens'] {
     const stored = this.store.stored?.();
     return (stored && isSame(stored, this.saved) ? stored : this.saved).tokens;
+  }
+
+  /** Does the work unless the tokens were renewed since they were used. */
+  renew(renewal: Renewal): Promise<void> {
+    return this.store.renew(renewal);
   }
 
   saveTokens(tokens: { access_token: string; token_type: string }): Promise<void> {

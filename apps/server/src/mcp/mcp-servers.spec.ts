@@ -13,7 +13,7 @@ it('follow what another server changes in the settings', async () => {
   await logs.open();
   const [own, others] = [await logs.documents(), await logs.documents()];
   const unused = {} as McpPrograms;
-  const logins = new McpLogins(own, new ExpiringValues(logs.database, own));
+  const logins = new McpLogins(own, new ExpiringValues(logs.database, own), logs.database);
   const servers = new McpServers(logs.config, new McpStore(own), logins, unused);
   const other = new McpStore(others);
   servers.onWork();

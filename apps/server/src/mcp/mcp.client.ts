@@ -1,5 +1,9 @@
 import { AppError, belayVersion, ignoreError } from '@belay/protocol';
-import { auth, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
+import {
+  auth,
+  extractWWWAuthenticateParams,
+  UnauthorizedError,
+} from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -29,6 +33,7 @@ export type { CallToolResult, Tool };
 const connectTimeoutMs = 30_000;
 const listTimeoutMs = 20_000;
 const probeTimeoutMs = 5_000;
+const renewTimeoutMs = 20_000;
 /** The timeout of a call without progress; each report of progress restarts it. */
 const callTimeoutMs = 120_000;
 const maxCallTimeMs = 30 * 60_000;
@@ -136,12 +141,35 @@ function open(config: SavedTransport, { name, fetch, login, programs, signal }: 
     return new StdioClientTransport({ command, args, env, stderr: 'pipe' });
   }
   const requestInit = { headers: config.headers };
+  const safe = fetchFor(config.url, fetch);
   return new StreamableHTTPClientTransport(new URL(config.url), {
     requestInit,
-    fetch: fetchFor(config.url, fetch),
-    ...(login && { authProvider: login }),
+    fetch: login ? fetchWithLogin(login, config.url, safe) : safe,
   });
 }
+
+/** In place of the SDK’s own, which renews the tokens in each request that is refused, however many there are at once. */
+const fetchWithLogin =
+  (login: McpLogin, serverUrl: string, fetchFn: typeof globalThis.fetch) =>
+  async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const ask = (token: string): Promise<Response> => {
+      const headers = new Headers(init.headers);
+      if (!headers.has('authorization')) headers.set('authorization', `Bearer ${token}`);
+      return fetchFn(input, { ...init, headers });
+    };
+    const used = login.tokens()?.access_token ?? '';
+    const response = await ask(used);
+    if (response.status !== 401) return response;
+    await response.body?.cancel();
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+    const work = (): Promise<unknown> => {
+      const signal = AbortSignal.timeout(renewTimeoutMs);
+      const within: typeof fetchFn = (url, asked) => fetchFn(url, { ...asked, signal });
+      return auth(login, { serverUrl, resourceMetadataUrl, scope, fetchFn: within });
+    };
+    await login.renew({ used, work, signal: init.signal ?? undefined });
+    return ask(login.tokens()?.access_token ?? '');
+  };
 
 /**
  * One step of a login: without a code, it finds out where the user logs in; with one, it gets the tokens. Returns the
