@@ -148,14 +148,18 @@ export class Cluster {
     }
   }
 
-  /** Ends a pod’s programs and waits until its node has removed it. Does nothing for one that is not there. */
-  async removePod(name: string): Promise<void> {
+  /**
+   * Ends a pod’s programs and waits until its node has removed it. Does nothing for one that is not there. `onAccepted` is
+   * called before the wait: on a node that is away, the programs go on.
+   */
+  async removePod(name: string, onAccepted = (): void => {}): Promise<void> {
     const { namespace } = this;
     if (this.usesSandboxes)
       await ifThere(() =>
         this.#custom.deleteNamespacedCustomObject({ ...agentSandbox, namespace, name }),
       );
     const first = await ifThere(() => this.#core.deleteNamespacedPod({ namespace, name }));
+    onAccepted();
     if (!first) return;
     await this.#untilGone(() => this.pod(name), `the pod ${name}; its node may be away`);
   }

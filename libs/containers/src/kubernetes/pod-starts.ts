@@ -51,10 +51,12 @@ export class PodStarts {
     }
   }
 
-  /** Ends a pod and its connections. Does nothing for one that is not there. */
+  /**
+   * Ends a pod and its connections. Does nothing for one that is not there. From when the cluster has accepted that, its
+   * programs are refused, wherever they go on; before, they may be kept.
+   */
   async remove(id: string): Promise<void> {
-    await this.cluster.removePod(podName(this.place.instance, id));
-    this.port.remove(id);
+    await this.cluster.removePod(podName(this.place.instance, id), () => this.port.remove(id));
   }
 
   /** Like `start`, but resolves when the first container has ended. */

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { agentCalls, serverCalls } from '@belay/protocol';
-import { dialRpc, type RpcConnection } from '@belay/rpc';
+import { agentPath, dialRpc, type RpcConnection } from '@belay/rpc';
 import { until } from '@belay/testing';
 import { SandboxServer } from '../../testing/sandbox-server.js';
 
@@ -13,6 +15,14 @@ function program(socket: string) {
   const dial = dialRpc({ address: `unix:${socket}`, serves: agentCalls, calls: serverCalls });
   dialled.push(dial);
   return dial;
+}
+/** The status that a dial is answered with; a program that is not the agent would be told so, by 403. */
+async function answerTo(socketPath: string): Promise<number | undefined> {
+  const headers = { connection: 'Upgrade', upgrade: 'websocket', 'x-belay-agent': 'x'.repeat(32) };
+  const dial = request({ socketPath, path: agentPath, headers }).end();
+  const [response] = (await once(dial, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
 }
 const hello = { version: '1', session: null, epoch: 0, lastSeq: 0 };
 
@@ -64,6 +74,29 @@ describe('attacks: a false agent', () => {
     await expect(program(socketOf()).call('hello', hello)).rejects.toMatchObject(refused);
     await server.startSession('one');
     await stillWorks();
+  });
+
+  it('is refused in a container that ended for the session and cannot be removed', async () => {
+    await server.startSession('one');
+    const [socket, container] = [socketOf(), server.engine.only()];
+    const left = server.agents.get('one');
+    // It goes on, as on a node that the engine has given up.
+    container.stop = () => {};
+    server.engine.fail('remove');
+    server.engine.kill(container);
+    await until('the report', () => server.lost.length === 1);
+    await until('its connection ends', () => left?.connected === false);
+    expect(await answerTo(socket)).toBe(503);
+    const said = left?.call('hello', { ...hello, session: 'one', epoch: 1 });
+    const outcome = said?.then(
+      () => 'said',
+      () => 'refused',
+    );
+    await server.startSession('one');
+    await stillWorks();
+    expect(await answerTo(socket)).toBe(503);
+    await left?.close();
+    expect(await outcome).toBe('refused');
   });
 
   it('is no matter to the next container of the session, whose agent is a new one', async () => {

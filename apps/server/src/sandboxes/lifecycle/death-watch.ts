@@ -119,13 +119,13 @@ export class DeathWatch implements Findings {
     for (const listener of this.#listeners) listener(...lost);
   }
 
-  /** A container that cannot be removed now is removed when the host is back. */
+  /** A container that cannot be removed now is removed when the host is back; what goes on in it is refused until then. */
   async #remove(sandbox: Sandbox, what: { files: boolean; reason: AppError }): Promise<void> {
     try {
       await this.containers.dispose(sandbox, what);
     } catch (error) {
       this.#logger.warn(errorFrom(error).message);
-      sandbox.end(what.reason);
+      this.containers.refuse(sandbox, what.reason);
     }
     this.sandboxes.remove(sandbox);
   }

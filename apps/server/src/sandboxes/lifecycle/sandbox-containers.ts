@@ -139,7 +139,8 @@ export class SandboxContainers {
 
   /**
    * Ends a sandbox and removes its container, and its files if requested. Calls waiting for its agent fail with
-   * `reason`. Does nothing if the sandbox is already gone; throws when the engine fails.
+   * `reason`. Does nothing if the sandbox is already gone. Throws when the engine fails; then its agent is still admitted,
+   * so that the sandbox can be kept.
    */
   async dispose(sandbox: Sandbox, { files, reason = ended }: Disposal): Promise<void> {
     sandbox.startEnding();
@@ -147,14 +148,19 @@ export class SandboxContainers {
     if (sandbox.machine !== undefined) return this.#disposeFar(sandbox, { files, reason });
     const { host } = this.hosts.own;
     await host.remove(sandbox.id);
+    this.refuse(sandbox, reason);
+    if (files) await host.removeFiles(sandbox.files);
+  }
+
+  /** Ends the connections of a sandbox that nobody comes back to, and admits no more, wherever its agent goes on. */
+  refuse(sandbox: Sandbox, reason: AppError): void {
     sandbox.end(reason);
     this.connections.remove(sandbox.id, reason);
-    if (files) await host.removeFiles(sandbox.files);
   }
 
   /** Like `dispose`, for an unused sandbox. If the engine is unavailable, the reconciler removes it later. */
   async discard(sandbox: Sandbox, disposal: Disposal): Promise<void> {
-    await this.dispose(sandbox, disposal).catch(() => this.connections.remove(sandbox.id, ended));
+    await this.dispose(sandbox, disposal).catch(() => this.refuse(sandbox, ended));
   }
 
   /** Whether the files of a session’s earlier sandbox are still there; those on machines are taken to be. */
@@ -177,11 +183,9 @@ export class SandboxContainers {
 
   /** The machine may be away: its agent is refused from now on. */
   async #disposeFar(sandbox: Sandbox, { files, reason }: Required<Disposal>): Promise<void> {
-    const { id, machine } = sandbox;
-    sandbox.end(reason);
-    this.connections.remove(id, reason);
-    const host = this.hosts.of(machine);
-    await host?.remove(id).catch(laterThere);
+    this.refuse(sandbox, reason);
+    const host = this.hosts.of(sandbox.machine);
+    await host?.remove(sandbox.id).catch(laterThere);
     if (files) await host?.removeFiles(sandbox.files).catch(laterThere);
   }
 

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { V1Pod } from '@kubernetes/client-node';
+import { KubeConfig, type V1Pod } from '@kubernetes/client-node';
 
 interface Stored {
   metadata?: { name?: string };
@@ -22,6 +23,12 @@ interface Posted {
  */
 export class PlayedCluster {
   readonly posted: Posted[] = [];
+  /** What is deleted stays for now, as pods of a node that is away do. */
+  isNodeAway = false;
+  /** Every request fails. */
+  isAway = false;
+  /** The paths of what was to be deleted. */
+  readonly deleted: string[] = [];
   /** By path. */
   readonly #objects = new Map<string, Stored>();
   /** What makes the pods of Sandboxes, by path. */
@@ -38,6 +45,15 @@ export class PlayedCluster {
     await once(this.#server.listen(0, '127.0.0.1'), 'listening');
   }
 
+  /** Writes the access to it. */
+  async writeConfig(path: string): Promise<void> {
+    const config = new KubeConfig();
+    // Without encryption, the client wants to be told that nothing is verified.
+    const played = { name: 'played', server: this.url, skipTLSVerify: true };
+    config.loadFromClusterAndUser(played, { name: 'belay' });
+    await writeFile(path, config.exportConfig());
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await once(this.#server.close(), 'close');
@@ -46,7 +62,8 @@ export class PlayedCluster {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? '', this.url);
     const found = this.#objects.get(pathname);
-    if (request.method === 'POST') {
+    if (this.isAway) answerWith(response, 500, { kind: 'Status', code: 500 });
+    else if (request.method === 'POST') {
       const body = (await json(request)) as Stored;
       this.posted.push({ path: pathname, body });
       answerWith(response, 201, this.#made(pathname, body));
@@ -56,7 +73,8 @@ export class PlayedCluster {
       answerWith(response, 404, { kind: 'Status', code: 404 });
       this.#controller.get(pathname)?.();
     } else {
-      if (request.method === 'DELETE') this.#objects.delete(pathname);
+      if (request.method === 'DELETE') this.deleted.push(pathname);
+      if (!this.isNodeAway) for (const path of this.deleted) this.#objects.delete(path);
       answerWith(response, 200, found);
     }
   }
