@@ -112,6 +112,7 @@ module.exports = {
         'config.ts',
         'kubernetes-config.ts',
         's3-config.ts',
+        'closed-network-config.ts',
         'variables.ts',
         'close-server.ts',
         'data-lock.ts',

@@ -60,6 +60,7 @@ export const chartVariants: [name: string, values: Values][] = [
     {
       server: {
         metrics: { enabled: true },
+        closedNetworks: ['203.0.113.0/24', '2001:db8::/32'],
         networkPolicy: {
           from: [peer],
           metricsFrom: [peer],

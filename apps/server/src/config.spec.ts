@@ -23,6 +23,7 @@ describe('the configuration', () => {
     ['BELAY_LOG_LEVEL', 'loud'],
     ['BELAY_OIDC_ADMIN', 'everyone'],
     ['BELAY_OIDC_CLIENT_ID', 'alone'],
+    ['BELAY_CLOSED_NETWORKS', '203.0.113.0/24, nodes.test'],
     ['OPENAI_BASE_URL', 'not an address'],
     ['DOCKER_HOST', 'tcp://10.0.0.1:2375'],
     ['BELAY_PEER_URL', 'http://10.0.0.1:4610'],

@@ -4,10 +4,11 @@ import { join, resolve } from 'node:path';
 import { runtimeFolder } from '@belay/host';
 import { type Scope } from '@belay/protocol';
 import { z } from 'zod';
+import { closedNetworksOf, closedNetworkVariables } from './closed-network-config.js';
 import { kubernetesOf, kubernetesSettings, type KubernetesConfig } from './kubernetes-config.js';
 import { peerAddressOf, peerVariables } from './peer-config.js';
 import { s3Of, s3Variables, type S3Config } from './s3-config.js';
-import { blankIsUnset, faulty, text } from './variables.js';
+import { blankIsUnset, faulty, commaSeparated, text } from './variables.js';
 
 const url = z.preprocess(blankIsUnset, z.url().optional());
 const count = (usual: number, least = 0) =>
@@ -20,7 +21,7 @@ const accounts = z.preprocess(
     .string()
     .default('')
     .transform((list) =>
-      listOf(list).map((name) => (name.startsWith('group:') ? name : name.toLowerCase())),
+      commaSeparated(list).map((name) => (name.startsWith('group:') ? name : name.toLowerCase())),
     )
     .refine(
       (names) => names.every((name) => /^(group:.+|[^@\s]*@[^@\s]+\.[^@\s]+)$/.test(name)),
@@ -30,12 +31,6 @@ const accounts = z.preprocess(
 
 /** The key of AES-256, in Base64. */
 export const isSecretKey = (text: string): boolean => /^[\w+/-]{43}=?$/.test(text.trim());
-
-const listOf = (text: string): string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter(Boolean);
 
 const environment = z.object({
   ...kubernetesSettings,
@@ -91,6 +86,7 @@ const environment = z.object({
   BELAY_OIDC_OPERATE: accounts,
   BELAY_OIDC_VIEW: accounts,
   DATABASE_URL: url,
+  ...closedNetworkVariables,
   ...peerVariables,
   ...s3Variables,
   BELAY_SECRET_KEY: z.preprocess(
@@ -193,6 +189,8 @@ export class Config {
   readonly searchUrl: string | undefined;
   /** Host names that requests may use, besides loopback and `host`. */
   readonly allowedHosts: readonly string[];
+  /** Networks and addresses that no sandbox reaches through this server, besides private ones. */
+  readonly closedNetworks: readonly string[];
   /** The address that users see, if it differs from the server’s own: behind a proxy with TLS. */
   readonly publicUrl: string | undefined;
   /** The domain of preview hosts, with its port if it differs from the server’s; loopback needs none. */
@@ -258,7 +256,8 @@ export class Config {
     this.benchmarks = resolve(set.BELAY_BENCHMARKS ?? join(this.data, 'benchmarks'));
     this.logLevel = set.BELAY_LOG_LEVEL;
     this.searchUrl = set.BELAY_SEARCH_URL;
-    this.allowedHosts = listOf(set.BELAY_ALLOWED_HOSTS).map((host) => host.toLowerCase());
+    this.allowedHosts = commaSeparated(set.BELAY_ALLOWED_HOSTS).map((host) => host.toLowerCase());
+    this.closedNetworks = closedNetworksOf(set);
     this.publicUrl = set.BELAY_PUBLIC_URL?.replace(/\/$/, '');
     this.previewHost = set.BELAY_PREVIEW_HOST;
     this.oidc = oidcOf(set);
@@ -333,7 +332,7 @@ function oidcOf(set: z.output<typeof environment>): OidcConfig | undefined {
 function telemetryOf(set: z.output<typeof environment>): TelemetryConfig {
   const isOn = (exporters = '') =>
     set.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' &&
-    listOf(exporters).some((name) => name !== 'none');
+    commaSeparated(exporters).some((name) => name !== 'none');
   const captured = set.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT ?? '';
   return {
     traces: isOn(set.OTEL_TRACES_EXPORTER),

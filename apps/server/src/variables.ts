@@ -6,5 +6,11 @@ export const blankIsUnset = (value: unknown): unknown => (value === '' ? undefin
 
 export const text = z.preprocess(blankIsUnset, z.string().optional());
 
+export const commaSeparated = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+
 export const faulty = (fault: string): AppError =>
   new AppError('invalid_input', `The environment cannot be read. ${fault}.`);

@@ -73,6 +73,7 @@ httpGet:
 {{- with $scheduling }}{{ $_ := set $env "BELAY_POD_SCHEDULING" (toJson .) }}{{ end -}}
 {{- if $sandboxes.agentSandbox }}{{ $_ := set $env "BELAY_AGENT_SANDBOX" true }}{{ end -}}
 {{- with $server.storage }}{{ $_ := set $env "BELAY_STORAGE" . }}{{ end -}}
+{{- with $server.closedNetworks }}{{ $_ := set $env "BELAY_CLOSED_NETWORKS" (join "," .) }}{{ end -}}
 {{- if $server.ingress.enabled -}}
 {{- $hosts = append $hosts $server.ingress.host -}}
 {{- $_ := set $env "BELAY_PUBLIC_URL" (printf "%s://%s" (ternary "https" "http" (ne $server.ingress.tlsSecret "")) $server.ingress.host) -}}

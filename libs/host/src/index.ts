@@ -6,7 +6,7 @@ export { userEnvironment } from './user-environment.js';
 export { userIdentity } from './user-identity.js';
 export { HeldFolders } from './held-folders.js';
 export { PrivateRepository } from './private-repository.js';
-export { isPublicAddress } from './public-address.js';
+export { closeNetworks, isNetwork, isPublicAddress } from './public-address.js';
 export { openRegularFile, readRegularFile } from './regular-file.js';
 export { isWithin, realFolder, sameEnds } from './real-folder.js';
 export { runtimeFolder } from './runtime-folder.js';

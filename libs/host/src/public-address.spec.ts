@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { isPublicAddress } from './public-address.js';
+import { closeNetworks, isNetwork, isPublicAddress } from './public-address.js';
 
 describe('addresses', () => {
   it.each([
@@ -74,5 +74,26 @@ describe('addresses', () => {
     for (const { address } of Object.values(networkInterfaces()).flatMap((list) => list ?? [])) {
       expect(isPublicAddress(address)).toBe(false);
     }
+  });
+
+  it('refuses networks that were closed, and nothing beside them', () => {
+    const own = ['198.51.100.7', '198.51.101.0', '198.51.101.255', '2a01:4f8:1:2::1', '2a02::9'];
+    const others = ['198.51.100.6', '198.51.102.0', '2a01:4f8:1:3::1', '2a02::8'];
+    expect([...own, ...others].filter(isPublicAddress)).toEqual([...own, ...others]);
+    closeNetworks(['198.51.100.7', '198.51.101.0/24', '2A01:4f8:1:2::/64', '2a02::9/128', 'x']);
+    expect([...own, ...others].filter(isPublicAddress)).toEqual(others);
+  });
+
+  it.each([
+    '',
+    '1.2.3.4/33',
+    '1.2.3/8',
+    '::/129',
+    '1.2.3.4/-1',
+    '1.2.3.4/',
+    'a.test',
+    'fe80::1%eth0',
+  ])('takes %s for no network', (text) => {
+    expect(isNetwork(text)).toBe(false);
   });
 });

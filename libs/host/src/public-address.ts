@@ -35,12 +35,33 @@ const closed: readonly (readonly [network: string, bits: number, what: string])[
 
 // One list for each family: a shared one would check IPv4-mapped addresses by their IPv4 part.
 const lists = { 4: new BlockList(), 6: new BlockList() };
-for (const [network, bits] of closed) {
-  const family = isIP(network) === 4 ? 4 : 6;
-  lists[family].addSubnet(network, bits, family === 4 ? 'ipv4' : 'ipv6');
+const listed = new Set<string>();
+closeNetworks(closed.map(([network, bits]) => `${network}/${bits}`));
+
+/** Whether it is an address, or a network as in `203.0.113.0/24`. */
+export const isNetwork = (text: string): boolean => networkOf(text) !== undefined;
+
+/** From now on, this process takes these networks for its own, whatever they are. Leaves out other texts. */
+export function closeNetworks(networks: readonly string[]): void {
+  for (const text of networks) {
+    const network = networkOf(text);
+    if (!network || listed.has(text)) continue;
+    listed.add(text);
+    const { address, bits, family } = network;
+    lists[family].addSubnet(address, bits, family === 4 ? 'ipv4' : 'ipv6');
+  }
 }
 
-/** Whether an address is on the public internet, and not one of this machine. */
+function networkOf(text: string): { address: string; bits: number; family: 4 | 6 } | undefined {
+  const [, address = '', length] = /^([\da-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  const family = isIP(address);
+  if (family !== 4 && family !== 6) return undefined;
+  const most = family === 4 ? 32 : 128;
+  const bits = length === undefined ? most : Number(length);
+  return bits <= most ? { address, bits, family } : undefined;
+}
+
+/** Whether an address is on the public internet, neither one of this machine nor in a network that was closed. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family !== 4 && family !== 6) return false;

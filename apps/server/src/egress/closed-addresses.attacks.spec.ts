@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { Resolver } from './resolver.js';
@@ -29,7 +30,9 @@ describe('attacks: addresses that no sandbox reaches', () => {
         socket.end('inside');
       }),
     );
-    await bench.open({ profile: 'open' }, [`http://registry.test:${port}/`], new Resolver());
+    await bench.open({ profile: 'open' }, [`http://registry.test:${port}/`], {
+      resolver: new Resolver(),
+    });
   });
   afterAll(() => bench.close());
 
@@ -65,7 +68,7 @@ describe('attacks: a name that means a closed address', () => {
       }),
     );
     const resolver = { addresses: () => Promise.resolve(answers) };
-    await bench.open({ profile: 'open' }, [`http://registry.test:${port}/`], resolver);
+    await bench.open({ profile: 'open' }, [`http://registry.test:${port}/`], { resolver });
   });
   afterAll(() => bench.close());
 
@@ -80,5 +83,48 @@ describe('attacks: a name that means a closed address', () => {
     const stream = await bench.connect('registry.test', port);
     expect(String(await new Promise((resolve) => stream.once('data', resolve)))).toBe('inside');
     expect(reached).toBe(1);
+  });
+});
+
+describe('attacks: networks of a cluster with public addresses', () => {
+  const bench = new EgressBench();
+  const names: Record<string, string[]> = {
+    'api.cluster.test': ['203.0.113.10'],
+    'rebound.test': ['2001:db8:7::1', '203.0.113.10'],
+    'public.test': ['198.51.100.1'],
+  };
+  /** What the host’s proxy was asked for, so that public addresses need not be there. */
+  const dialled: string[] = [];
+  beforeAll(async () => {
+    const proxy = createHttpServer();
+    proxy.on('connect', ({ url = '' }, socket) => {
+      dialled.push(url);
+      socket.end('HTTP/1.1 200 OK\r\n\r\n');
+    });
+    const env = {
+      BELAY_CLOSED_NETWORKS: '203.0.113.0/24, 2001:db8:7::/48',
+      // As in a pod.
+      KUBERNETES_SERVICE_HOST: '198.51.100.9',
+      HTTPS_PROXY: `http://127.0.0.1:${await bench.listen(proxy)}`,
+    };
+    const resolver = { addresses: async (host: string) => names[host] ?? [host] };
+    await bench.open({ profile: 'open' }, [], { resolver, env });
+  });
+  afterEach(() => void (dialled.length = 0));
+  afterAll(() => bench.close());
+
+  const refused =
+    '203.0.113.0 203.0.113.10 203.0.113.255 0xcb.0.0x71.10 3405803786 ::ffff:203.0.113.10 ::ffff:cb00:710a ' +
+    '64:ff9b::203.0.113.10 2002:cb00:710a:: 2001:db8:7::1 2001:DB8:7:ffff::1 [2001:db8:7::1] 198.51.100.9 ' +
+    'api.cluster.test rebound.test';
+  it.each(refused.split(' '))('refuses %s, though the profile is open', async (host) => {
+    await expect(bench.connect(host, 6443)).rejects.toMatchObject({ code: 'rejected' });
+    expect(dialled).toEqual([]);
+  });
+
+  it('lets public addresses beside them pass', async () => {
+    const open = ['198.51.100.1', '203.0.112.255', '[2001:db8:8::1]', 'public.test'];
+    for (const host of open) await bench.connect(host, 443);
+    expect(dialled).toEqual(open.map((host) => `${host}:443`));
   });
 });

@@ -97,8 +97,8 @@ describe('egress', () => {
     }
     expect(refused).toEqual([
       expect.stringContaining('The action a may not reach other.test:443'),
-      expect.stringContaining('private or reserved network'),
-      expect.stringContaining('private or reserved network'),
+      expect.stringContaining('private, reserved or closed network'),
+      expect.stringContaining('private, reserved or closed network'),
     ]);
     expect((await events(4)).map(({ args }) => args['verdict'])).toContain('allowed');
     expect((await logs.log.summary('s')).waitingFor).toEqual([]);
@@ -156,7 +156,7 @@ describe('egress', () => {
     await logs.session('s', { egress: { profile: 'open' } });
     await expect(connectTo(host)).rejects.toMatchObject({
       code: 'rejected',
-      message: expect.stringContaining('in a private or reserved network') as string,
+      message: expect.stringContaining('in a private, reserved or closed network') as string,
     });
     expect((await events())[0]?.args).toMatchObject({ verdict: 'refused', sent: 0 });
     expect((await logs.log.summary('s')).waitingFor).toEqual([]);

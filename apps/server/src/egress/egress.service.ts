@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { isPublicAddress } from '@belay/host';
+import { closeNetworks, isPublicAddress } from '@belay/host';
 import { AppError, type ApprovalVerdict, type EventArgs } from '@belay/protocol';
 import type { RpcStream } from '@belay/rpc';
 import { ApprovalService } from '../approvals/approval.service.js';
@@ -47,6 +47,7 @@ export class EgressService implements BeforeApplicationShutdown {
     private readonly resolver: Resolver,
     store: SessionsStore,
   ) {
+    closeNetworks(config.closedNetworks);
     this.#journal = new EgressJournal(events);
     this.#refused = new RefusedHosts(approvals, store);
     this.#connections = new SessionConnections(events);
@@ -223,7 +224,7 @@ export class EgressService implements BeforeApplicationShutdown {
     if (open.length > 0 || addresses.length === 0) return open;
     throw new AppError(
       'rejected',
-      `${host}:${port} is at ${addresses.join(', ')}, in a private or reserved network, which no sandbox may reach.`,
+      `${host}:${port} is at ${addresses.join(', ')}, in a private, reserved or closed network, which no sandbox may reach.`,
     );
   }
 

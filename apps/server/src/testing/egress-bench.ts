@@ -28,9 +28,10 @@ export class EgressBench {
   async open(
     egress: Partial<EgressPolicy>,
     registries: readonly string[],
-    resolver: Resolver = { addresses: () => Promise.resolve(['127.0.0.1']) },
+    { resolver = here, env = {} }: { resolver?: Resolver; env?: Record<string, string> } = {},
   ): Promise<void> {
-    await this.logs.open({ HOME: '/nowhere', PIP_EXTRA_INDEX_URL: registries.join(' ') });
+    const own = { HOME: '/nowhere', PIP_EXTRA_INDEX_URL: registries.join(' ') };
+    await this.logs.open({ ...own, ...env });
     const { log, store, database, config } = this.logs;
     this.#approvals = new ApprovalService(log, store, new RulesStore(database, log));
     this.#approvals.onModuleInit();
@@ -75,6 +76,8 @@ export class EgressBench {
     await this.logs.close();
   }
 }
+
+const here: Resolver = { addresses: () => Promise.resolve(['127.0.0.1']) };
 
 /** A key with a self-signed certificate for any name. */
 export function certificate(): { key: Buffer; cert: Buffer } {

@@ -1,4 +1,4 @@
-import { AppError, visibleText, type Check } from '@belay/protocol';
+import { AppError, ignoreError, visibleText, type Check } from '@belay/protocol';
 import { refuse } from '@belay/rpc';
 import type { V1Pod } from '@kubernetes/client-node';
 import {
@@ -17,6 +17,7 @@ import { assertOpenRegistry, registryHostOf } from '../docker/image-registry.js'
 import { certify, newAuthority, type CertifiedKey } from './agent-authority.js';
 import { AgentPort, type ListenAddress } from './agent-port.js';
 import { Claims } from './claims.js';
+import { closedApiAddresses, closedNodeAddresses } from './closed-addresses.js';
 import { Cluster, type ClusterOptions } from './cluster.js';
 import { clusterChecks } from './cluster-checks.js';
 import { ClusterImages } from './cluster-images.js';
@@ -128,6 +129,7 @@ export class KubernetesHost extends ContainerHost {
   /** Throws one sentence when the access to the cluster cannot be read, or the port not be opened. */
   static async open(options: KubernetesHostOptions): Promise<KubernetesHost> {
     const cluster = new Cluster(options);
+    await closedApiAddresses(cluster.server).catch(ignoreError('the probe looks again'));
     const authority = await options.authority(newAuthority);
     const identity = await certify(authority, hostOf(options.address));
     const port = await AgentPort.open(options.listen, identity);
@@ -164,6 +166,7 @@ export class KubernetesHost extends ContainerHost {
 
   async adopt(id: string): Promise<void> {
     const pod = await this.cluster.pod(this.#podName(id));
+    if (pod) closedNodeAddresses(pod);
     const hash = pod?.metadata?.annotations?.[keys.token];
     if (hash !== undefined) this.port.admit(id, hash);
   }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { lookup } from 'node:dns/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { V1Pod } from '@kubernetes/client-node';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
+import { closedApiAddresses, closedNodeAddresses } from './closed-addresses.js';
 import type { Cluster } from './cluster.js';
 import { ownLabels, type OwnPods } from './own-pods.js';
 import { firstContainer, folderOfRuntime, type PodPlace } from './pod-parts.js';
@@ -85,20 +85,16 @@ export class NetworkProbe {
     }
   }
 
-  async #targets({ status }: V1Pod): Promise<Target[]> {
-    const { hostname, port } = new URL(this.cluster.server);
-    const api = await lookup(hostname.replaceAll(/[[\]]/g, ''), { all: true });
-    const nodes = status?.hostIPs ?? [{ ip: status?.hostIP ?? '' }];
+  async #targets(pod: V1Pod): Promise<Target[]> {
+    const { server } = this.cluster;
+    const api = await closedApiAddresses(server);
+    const port = Number(new URL(server).port || 443);
     return [
-      ...api.map(({ address }) => ({
-        what: 'api' as const,
-        host: address,
-        port: Number(port || 443),
-      })),
-      ...nodes.flatMap(({ ip }) =>
-        nodePorts.map((one) => ({ what: 'nodes' as const, host: ip, port: one })),
+      ...api.map((host) => ({ what: 'api' as const, host, port })),
+      ...closedNodeAddresses(pod).flatMap((host) =>
+        nodePorts.map((one) => ({ what: 'nodes' as const, host, port: one })),
       ),
-      ...(status?.podIPs ?? []).map(({ ip }) => ({
+      ...(pod.status?.podIPs ?? []).map(({ ip }) => ({
         what: 'pods' as const,
         host: ip,
         port: listenPort,

@@ -5,15 +5,17 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect as connectSecurely, type TLSSocket } from 'node:tls';
 import type { V1Secret } from '@kubernetes/client-node';
+import { isPublicAddress } from '@belay/host';
 import { until } from '@belay/testing';
 import type { DialIn } from '../container-host.js';
 import { certify, newAuthority, type CertifiedKey } from './agent-authority.js';
 import { AgentPort } from './agent-port.js';
+import { closedApiAddresses } from './closed-addresses.js';
 import { Cluster } from './cluster.js';
 import { keys } from './names.js';
 import { podName, type PodPlace } from './pod-parts.js';
 import { PodStarts } from './pod-starts.js';
-import { PlayedCluster } from './testing/played-cluster.js';
+import { nodeOfPlayed, PlayedCluster } from './testing/played-cluster.js';
 
 const host = '127.0.0.1';
 const instance = 'mine';
@@ -92,5 +94,12 @@ describe('attacks: a pod that goes on although it was removed', () => {
     played.isAway = false;
     await starts.remove('kept');
     expect(await text(await dial(token))).toContain('503');
+  });
+
+  it('leaves the public addresses of its node and of the API server closed to sandboxes', async () => {
+    const [api, others] = ['198.51.100.30', ['198.51.100.21', '198.51.100.31']];
+    await started('on-node');
+    expect(await closedApiAddresses(`https://${api}:6443`)).toEqual([api]);
+    expect([nodeOfPlayed, api, ...others].filter(isPublicAddress)).toEqual(others);
   });
 });

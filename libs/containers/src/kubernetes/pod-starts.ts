@@ -4,6 +4,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { AppError, ignoreError, visibleText } from '@belay/protocol';
 import type { SeenState } from '../container-host.js';
 import { hashOfToken, type AgentPort } from './agent-port.js';
+import { closedNodeAddresses } from './closed-addresses.js';
 import type { Cluster } from './cluster.js';
 import { keys } from './names.js';
 import { podName, podSecret, preparingContainer, type PodPlace } from './pod-parts.js';
@@ -44,7 +45,9 @@ export class PodStarts {
    */
   async start(start: PodStart): Promise<V1Pod> {
     try {
-      return await this.#start(start);
+      const pod = await this.#start(start);
+      closedNodeAddresses(pod);
+      return pod;
     } catch (error) {
       await this.remove(start.id).catch(ignoreError('the first error says more'));
       throw error;

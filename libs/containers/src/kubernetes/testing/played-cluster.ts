@@ -104,10 +104,14 @@ export class PlayedCluster {
   }
 }
 
+/** The address of the node. */
+export const nodeOfPlayed = '198.51.100.20';
+
 /** Of a pod, and of a question about rights. */
 const done = {
   phase: 'Succeeded',
   allowed: true,
+  hostIPs: [{ ip: nodeOfPlayed }],
   containerStatuses: [{ name: 'first', state: { terminated: { exitCode: 0 } } }],
 };
 
