@@ -52,8 +52,12 @@ export const placeLabel = 'place';
 /** What a place has for sandboxes. */
 export const placeCapacity = z.object({
   sandboxes: z.int().min(1).max(10_000).describe('The most sandboxes at a time.'),
-  memoryMb: z.int().positive().describe('The memory of the whole machine, in MiB.'),
-  cpus: z.number().positive().max(10_000),
+  memoryMb: z
+    .int()
+    .positive()
+    .nullable()
+    .describe('The memory of the whole machine, in MiB; null if it is not known, as of a cluster.'),
+  cpus: z.number().positive().max(10_000).nullable().describe('Null if they are not known.'),
 });
 export type PlaceCapacity = z.infer<typeof placeCapacity>;
 

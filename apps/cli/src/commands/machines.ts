@@ -39,10 +39,14 @@ export async function listMachines(options: PrintOptions): Promise<void> {
 const stateOf = ({ connected, draining }: Pick<Machine, 'connected' | 'draining'>): string =>
   `${connected ? 'connected' : 'away'}${draining ? ', draining' : ''}`;
 
-const loadWords = (running: number, capacity: PlaceCapacity | null): string =>
-  capacity === null
-    ? loadText(running, capacity)
-    : `${loadText(running, capacity)}, ${bytesText(capacity.memoryMb * 2 ** 20)}, ${pluralText(capacity.cpus, 'CPU')}`;
+const loadWords = (running: number, capacity: PlaceCapacity | null): string => {
+  const { memoryMb = null, cpus = null } = capacity ?? {};
+  return [
+    loadText(running, capacity),
+    ...(memoryMb === null ? [] : [bytesText(memoryMb * 2 ** 20)]),
+    ...(cpus === null ? [] : [pluralText(cpus, 'CPU')]),
+  ].join(', ');
+};
 
 /** `belay machines add`: a token with which one machine joins. */
 export async function addMachine(

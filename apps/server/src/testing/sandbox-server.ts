@@ -45,6 +45,7 @@ import { SandboxRecords } from '../sandboxes/lifecycle/sandbox-records.store.js'
 import { Sandboxes } from '../sandboxes/lifecycle/sandboxes.js';
 import { ServerLifecycle } from '../sandboxes/lifecycle/server-lifecycle.js';
 import { WarmPool } from '../sandboxes/lifecycle/warm-pool.js';
+import { Places } from '../sandboxes/places/places.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { MachineAgents } from '../sandboxes/machines/machine-agents.js';
 import { MachineHosts } from '../sandboxes/machines/machine-hosts.js';
@@ -99,6 +100,7 @@ export class SandboxServer {
   signIns!: SignInStore;
   listener!: AgentListener;
   machines!: Machines;
+  places!: Places;
   reconciler!: Reconciler;
   /** Played ones in place of those of the database. */
   servers: LiveServers | undefined;
@@ -151,6 +153,7 @@ export class SandboxServer {
     const connections = new SandboxConnections(listener, calls, dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
     this.machines = new Machines(config, machines, listener, this.sandboxes, hosts);
+    this.places = new Places(config, this.machines, hosts);
     const containers = new SandboxContainers(
       config,
       hosts,

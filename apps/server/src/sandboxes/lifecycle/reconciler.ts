@@ -110,11 +110,13 @@ export class Reconciler {
       await this.#follow(own, stop.signal, {
         synced: async (found) => {
           await this.#check(own, found, findings);
+          this.hosts.setChecked(own, true);
           resolve();
         },
         changed: (seen) => this.#handle(own, seen, findings),
         away: (error) => {
           this.#logger.warn(error.message);
+          this.hosts.setChecked(own, false);
           resolve();
         },
         back: () => this.#logger.log(`${own.host.name} is back.`),

@@ -32,6 +32,7 @@ const checkTimeoutMs = 30_000;
 export class MachineHosts {
   /** This server’s own. */
   readonly own: SandboxHost;
+  #isOwnAway = false;
   readonly #machines = new Map<string, MachineHost>();
   #onAdded: (host: SandboxHost) => void = () => {};
   #onChanged: (machine: string) => void = () => {};
@@ -91,6 +92,7 @@ export class MachineHosts {
 
   /** The containers of a host are known now, or not any more. */
   setChecked({ machine }: SandboxHost, isChecked: boolean): void {
+    if (machine === undefined) this.#isOwnAway = !isChecked;
     const found = machine === undefined ? undefined : this.#machines.get(machine);
     if (!found || found.isChecked === isChecked) return;
     found.isChecked = isChecked;
@@ -98,6 +100,11 @@ export class MachineHosts {
       found.checked.resolve();
       this.#onChanged(found.machine);
     } else found.checked = Promise.withResolvers();
+  }
+
+  /** Whether this server’s own did not respond when it was asked last. */
+  get isOwnAway(): boolean {
+    return this.#isOwnAway;
   }
 
   /** Whether containers for later sessions can begin there now. */

@@ -15,6 +15,7 @@ const place = (name: string, more: Partial<SandboxPlace> = {}): SandboxPlace => 
   labels: { place: 'machine' },
   closed: null,
   draining: false,
+  isAway: false,
   limit: 4,
   running: 0,
   ...more,
@@ -37,6 +38,14 @@ describe('the place of a session', () => {
   it('is none that is full, and none at all when all are', () => {
     expect(chosen([server({ running: 4 }), place('box', { running: 3 })])).toBe('box');
     expect(chosen([server({ running: 4 }), place('box', { running: 5 })])).toBeUndefined();
+  });
+
+  it('is one that is away only when no other one fits, full or not', () => {
+    const away = server({ isAway: true });
+    expect(chosen([away, place('box', { running: 3 })])).toBe('box');
+    expect(chosen([away, place('box', { running: 4 })])).toBeUndefined();
+    expect(chosen([away, place('box', { closed: 'is not connected' })])).toBe('this server');
+    expect(chosen([away])).toBe('this server');
   });
 
   it('has all labels that are asked for, also when others have more capacity', () => {

@@ -16,6 +16,8 @@ export interface SandboxPlace {
   /** Why it takes no session that does not name it; null when it does. */
   closed: string | null;
   draining: boolean;
+  /** Whether its engine did not respond when it was asked last; for a machine, see `closed`. */
+  isAway: boolean;
   /** The most sandboxes. */
   limit: number;
   /** Sandboxes of sessions that work. */
@@ -26,8 +28,9 @@ export interface SandboxPlace {
 export type Needs = Pick<SessionSettings, 'labels' | 'mounts' | 'agent' | 'actions' | 'image'>;
 
 /**
- * The least loaded place that fits, the first of those with the same load; undefined while all that fit are full. Throws
- * `conflict` with the reason for each place when none fits.
+ * The least loaded place that fits, the first of those with the same load; one that is away only when no other one fits,
+ * so that its start says why. Undefined while all that fit are full. Throws `conflict` with the reason for each place
+ * when none fits.
  */
 export function choosePlace(
   places: readonly SandboxPlace[],
@@ -44,8 +47,9 @@ export function choosePlace(
       `No place fits this session: ${reasons}. Ask for other labels, or add a machine: belay machines add NAME`,
     );
   }
+  const there = fits.filter(({ isAway }) => !isAway);
   let best: SandboxPlace | undefined;
-  for (const place of fits)
+  for (const place of there.length > 0 ? there : fits)
     if (hasCapacity(place) && (best === undefined || loadOf(place) < loadOf(best))) best = place;
   return best;
 }

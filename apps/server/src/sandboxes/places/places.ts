@@ -10,6 +10,7 @@ import {
 } from '@belay/protocol';
 import { sees, type Caller } from '../../access/caller.js';
 import { Config } from '../../config.js';
+import { MachineHosts } from '../machines/machine-hosts.js';
 import { Machines } from '../machines/machines.js';
 import type { StoredMachine } from '../machines/machine.store.js';
 import type { SandboxPlace } from './choose-place.js';
@@ -20,6 +21,7 @@ export class Places {
   constructor(
     private readonly config: Config,
     private readonly machines: Machines,
+    private readonly hosts: MachineHosts,
   ) {}
 
   /** The server first, then the machines by name. `running` returns the load of a place by its id. */
@@ -31,6 +33,7 @@ export class Places {
       labels: { [placeLabel]: 'server' },
       closed: null,
       draining: false,
+      isAway: this.hosts.isOwnAway,
       limit: this.limitOf(null),
       running: running(null),
     };
@@ -76,9 +79,12 @@ export class Places {
     return [{ name: 'Places', ok: true, detail: loads.join('; '), remedy: null }];
   }
 
+  /** What a cluster has for pods is not known, and that of the server’s own node says nothing about it. */
   #ownCapacity(): PlaceCapacity {
+    const { maxSandboxes: sandboxes, kubernetes } = this.config;
+    if (kubernetes) return { sandboxes, memoryMb: null, cpus: null };
     const memoryMb = Math.floor(totalmem() / 2 ** 20);
-    return { sandboxes: this.config.maxSandboxes, memoryMb, cpus: availableParallelism() };
+    return { sandboxes, memoryMb, cpus: availableParallelism() };
   }
 
   #placeOf({ id, name, kind, labels, draining }: StoredMachine, running: number): SandboxPlace {
@@ -89,6 +95,7 @@ export class Places {
       labels: { ...labels, [placeLabel]: 'machine' },
       closed: this.#closed(id, draining),
       draining,
+      isAway: false,
       limit: this.limitOf(id),
       running,
     };

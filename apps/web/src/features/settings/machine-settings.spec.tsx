@@ -1,5 +1,5 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
-import type { Machine } from '@belay/protocol';
+import type { Machine, PlaceCapacity } from '@belay/protocol';
 import { QuestionDialog } from '@/components/ui/question-dialog';
 import { renderWeb } from '@/testing/render-web';
 import { MachineSettings } from './machine-settings';
@@ -22,7 +22,12 @@ const machine: Machine = {
 };
 
 /** Shows what the server lists, which a change of the machine changes. */
-const show = async (first: Partial<Machine>, afterwards: Partial<Machine> = {}) => {
+const ofServer = { sandboxes: 20, memoryMb: 16_384, cpus: 2 };
+const show = async (
+  first: Partial<Machine>,
+  afterwards: Partial<Machine> = {},
+  capacity: PlaceCapacity = ofServer,
+) => {
   let listed = { ...machine, ...first };
   const page = await renderWeb(
     <>
@@ -33,11 +38,7 @@ const show = async (first: Partial<Machine>, afterwards: Partial<Machine> = {}) 
       replies: {
         machines: {
           list: () => [listed],
-          own: () => ({
-            running: 3,
-            capacity: { sandboxes: 20, memoryMb: 16_384, cpus: 2 },
-            sessions: [],
-          }),
+          own: () => ({ running: 3, capacity, sessions: [] }),
           change: ({ body: { draining = false } }) =>
             (listed = { ...listed, ...afterwards, draining }),
         },
@@ -65,6 +66,11 @@ describe('the settings for machines', () => {
       .map((region) => region.getAttribute('aria-label'));
     expect(regions).toEqual(['This server', 'box']);
     screen.getByText('3 of 20 sandboxes · 16 GiB of memory · 2 CPUs');
+  });
+
+  it('show no memory and processors of a cluster', async () => {
+    await show({}, {}, { ...ofServer, memoryMb: null, cpus: null });
+    screen.getByText('3 of 20 sandboxes');
   });
 
   it('drain a machine after a question, say what became of its sessions, and use it again', async () => {

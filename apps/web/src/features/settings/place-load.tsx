@@ -23,13 +23,14 @@ interface PlaceLoadProps {
 /** How full a place is, the sessions whose sandboxes it has, and those that have left it. */
 export function PlaceLoad({ running, capacity, sessions, moves = [] }: PlaceLoadProps) {
   const listed = new Set([...sessions, ...moves.map(({ session }) => session)]);
+  const { memoryMb = null, cpus = null } = capacity ?? {};
   return (
     <div className="mt-2 space-y-1.5">
       {capacity && <Meter label="Sandboxes" value={running} max={capacity.sandboxes} />}
       <p className="text-xs text-muted">
         {loadText(running, capacity)}
-        {capacity &&
-          ` · ${bytesText(capacity.memoryMb * 2 ** 20)} of memory · ${pluralText(capacity.cpus, 'CPU')}`}
+        {memoryMb !== null && ` · ${bytesText(memoryMb * 2 ** 20)} of memory`}
+        {cpus !== null && ` · ${pluralText(cpus, 'CPU')}`}
       </p>
       {listed.size > 0 && (
         <ul className="space-y-0.5 text-xs">
