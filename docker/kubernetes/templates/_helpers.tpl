@@ -28,21 +28,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- .Values.server.persistence.existingClaim | default (printf "%s-data" (include "belay.fullname" .)) -}}
 {{- end -}}
 
-{{/* A probe of whether the process lives: a list of the values and the probe without a handler, or with its own. */}}
+{{/* A probe of whether the process lives: without a handler, or with its own. */}}
 {{- define "belay.liveness" -}}
-{{- $values := index . 0 -}}
-{{- $probe := index . 1 -}}
-{{- if not (or $probe.httpGet $probe.tcpSocket $probe.exec $probe.grpc) -}}
-{{- if gt (int $values.server.replicas) 1 }}
-tcpSocket:
-  port: http
-{{- else }}
+{{- if not (or .httpGet .tcpSocket .exec .grpc) }}
 httpGet:
   path: /health/live
   port: http
 {{- end }}
-{{- end }}
-{{ toYaml $probe }}
+{{ toYaml . }}
 {{- end -}}
 
 {{/* The settings of the server, as YAML: those of the chart, then the operator’s own, which win. */}}

@@ -101,7 +101,7 @@ describe('a connection to a server that stands by', () => {
   });
 
   it('is ended in time when no server serves, whatever it sends', async () => {
-    const refusing = new ConnectionRelay(() => undefined, { waitMs: 1, refusedMs: 300 });
+    const refusing = new ConnectionRelay(() => undefined, undefined, { waitMs: 1, refusedMs: 300 });
     await refusing.listen(0, '127.0.0.1');
     const socket = connect({ port: refusing.port, host: '127.0.0.1', allowHalfOpen: true });
     const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve));

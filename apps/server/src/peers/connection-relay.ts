@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError, ignoreError } from '@belay/protocol';
-import { refuseOnSocket } from '../refuse-on-socket.js';
+import { AppError, ignoreError, type api, type RouteResult } from '@belay/protocol';
+import { answerOnSocket, refuseOnSocket } from '../refuse-on-socket.js';
+import { askedProbe, type Probe } from './asked-probe.js';
 import { connectToPeer } from './connect-to-peer.js';
 import type { LeaseHolder } from './server-rows.js';
 
@@ -16,9 +17,17 @@ interface RelayTimeouts {
   refusedMs: number;
 }
 
+/** What a probe of this server asks about. */
+interface OwnState {
+  /** Whether what it knows of other servers is of now. */
+  hasDatabase: boolean;
+  isEnding: boolean;
+}
+
 /**
- * Passes connections on to the server that works on the sessions, byte for byte. Nothing of a connection is read before
- * that server has accepted it, so looking for it again repeats no request.
+ * Passes connections on to the server that works on the sessions, byte for byte. Nothing of a connection is passed on
+ * before that server has accepted it, so looking for it again repeats no request. Probes are answered here, because they
+ * are about this server.
  */
 export class ConnectionRelay {
   readonly #server: Server = createServer(
@@ -30,6 +39,7 @@ export class ConnectionRelay {
 
   constructor(
     private readonly holder: () => LeaseHolder | undefined,
+    private readonly state: () => OwnState = () => ({ hasDatabase: true, isEnding: false }),
     private readonly timeouts: RelayTimeouts = { waitMs: 20_000, refusedMs: 2_000 },
   ) {}
 
@@ -60,17 +70,45 @@ export class ConnectionRelay {
     socket.on('error', () => socket.destroy());
     // It was reset before it was accepted, as some load balancers do to see whether a port is open.
     if (socket.remoteAddress === undefined) return void socket.destroy();
+    const probe = await askedProbe(socket, this.timeouts.waitMs);
+    if (probe) return this.#last(socket, await this.#health(probe, socket));
     const upstream = await this.#upstream(socket);
-    if (!upstream) {
-      refuseOnSocket(socket.resume(), nobody());
-      const timer = setTimeout(() => socket.destroy(), this.timeouts.refusedMs);
-      return void socket.once('close', () => clearTimeout(timer));
-    }
+    if (!upstream) return this.#last(socket, () => refuseOnSocket(socket, nobody()));
     if (socket.destroyed) return void upstream.destroy();
     // What is written already still arrives.
     upstream.once('close', () => socket.destroySoon());
     socket.once('close', () => upstream.destroySoon());
     socket.pipe(upstream).pipe(socket);
+  }
+
+  /** Gives the last answer of a connection, which may still send. */
+  #last(socket: Socket, answer: () => void): void {
+    socket.resume();
+    answer();
+    const timer = setTimeout(() => socket.destroy(), this.timeouts.refusedMs);
+    socket.once('close', () => clearTimeout(timer));
+  }
+
+  async #health(probe: Probe, client: Socket): Promise<() => void> {
+    if (probe === 'live') return () => answerOnSocket(client, { status: 200, body: { ok: true } });
+    const { hasDatabase: database, isEnding: draining } = this.state();
+    const holder = this.holder();
+    const upstream = holder?.isAlive && (await this.#connect(holder, client));
+    if (upstream) upstream.destroy();
+    const ready = database && !draining && Boolean(upstream);
+    const reasons = [
+      ...(draining ? ['The server is shutting down.'] : []),
+      ...(database ? [] : ['The database does not respond.']),
+      ...(upstream ? [] : ['No server can be reached that serves clients.']),
+    ];
+    const body: RouteResult<typeof api.monitoring.ready> = {
+      ready,
+      database,
+      engine: null,
+      draining,
+      reasons,
+    };
+    return () => answerOnSocket(client, { status: ready ? 200 : 503, body });
   }
 
   /** Undefined when no server serves in time. */

@@ -73,6 +73,11 @@ export class Membership {
     return this.#holder;
   }
 
+  /** Whether a beat was stored lately, with which the holder was asked for. */
+  get isCurrent(): boolean {
+    return performance.now() < this.#until;
+  }
+
   /** Gives the lease back. */
   async close(): Promise<void> {
     this.#closing.abort();

@@ -34,7 +34,13 @@ export class ServerTurn {
       moved: (holder) => this.#moved(holder),
       suspended: (reason) => this.#beginAnew(reason),
     });
-    this.#relay = new ConnectionRelay(() => this.#membership.holder);
+    this.#relay = new ConnectionRelay(
+      () => this.#membership.holder,
+      () => ({
+        hasDatabase: this.#membership.isCurrent,
+        isEnding: endSignals.received !== undefined,
+      }),
+    );
     endSignals.closeBy(() => this.end());
   }
 

@@ -165,7 +165,9 @@ export const monitoringRoutes = {
       engine: z
         .boolean()
         .nullable()
-        .describe('Whether the container engine responds; null until that is known.'),
+        .describe(
+          'Whether the container engine responds; null until that is known, and at a server that passes requests on.',
+        ),
       draining: z.boolean().describe('Whether the server is shutting down.'),
       reasons: z
         .array(z.string())
