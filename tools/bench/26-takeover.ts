@@ -5,7 +5,8 @@ import type { Row } from '../bench-table.ts';
 
 export const title = 'one of two servers ends; its sessions go on at the other';
 
-type Signal = 'SIGKILL' | 'SIGTERM';
+/** A server that is stopped hangs: its connections stay open, and nothing answers. */
+type Signal = 'SIGKILL' | 'SIGTERM' | 'SIGSTOP';
 
 const agents = 5;
 const rounds = 3;
@@ -27,7 +28,8 @@ export async function measure(): Promise<Row[]> {
     await servers.start(2);
     const kills = await takeovers(servers, 'SIGKILL');
     const stops = await takeovers(servers, 'SIGTERM');
-    return [...rows('killed', kills, 10), ...rows('stopped', stops, 5)];
+    const hangs = await takeovers(servers, 'SIGSTOP');
+    return [...rows('killed', kills, 10), ...rows('stopped', stops, 5), ...rows('hung', hangs, 10)];
   } finally {
     await servers.dispose();
   }
@@ -54,10 +56,7 @@ function rows(how: string, found: readonly Takeover[], target: number): Row[] {
 }
 
 /** Each of the two ends in turn, and then stands by. */
-async function takeovers(
-  servers: SharedServers,
-  signal: 'SIGKILL' | 'SIGTERM',
-): Promise<Takeover[]> {
+async function takeovers(servers: SharedServers, signal: Signal): Promise<Takeover[]> {
   const found: Takeover[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const [ending, other] =
@@ -80,7 +79,8 @@ async function takeover(
   const sessions = await countingAgents(servers.first, agents, { through: other, steps });
   const begun = performance.now();
   const seconds = (): number => (performance.now() - begun) / 1000;
-  await ending.end(signal);
+  if (signal === 'SIGSTOP') process.kill(ending.pid, signal);
+  else await ending.end(signal);
   while (!(await other.client.sessions.list().catch(() => undefined)))
     await new Promise((done) => setTimeout(done, 20));
   const served = seconds();
@@ -88,5 +88,6 @@ async function takeover(
   const answered = seconds();
   const lost = await lostInAll(sessions, steps);
   for (const session of sessions) session.close();
+  if (signal === 'SIGSTOP') await ending.end('SIGKILL');
   return { served, answered, lost };
 }

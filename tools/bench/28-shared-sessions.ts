@@ -3,8 +3,7 @@ import { countingAgents, lostInAll } from './counting-agents.ts';
 import { serverTime } from './processor-time.ts';
 import type { Row } from '../bench-table.ts';
 
-export const title =
-  'sessions shared by one, two and three servers, a viewer for each: processor time';
+export const title = 'sessions shared by one to five servers, a viewer for each: processor time';
 
 const agents = 12;
 const steps = 40;
@@ -13,6 +12,7 @@ const mostBusy = 0.7;
 
 /** Processor times are in milliseconds for 1,000 events. */
 interface Shared {
+  servers: number;
   /** Of the server that has most to do. */
   busiest: number;
   together: number;
@@ -24,7 +24,8 @@ interface Shared {
 }
 
 export async function measure(): Promise<Row[]> {
-  const [one, two, three] = [await shared(1), await shared(2), await shared(3)];
+  const one = await shared(1);
+  const [two, three, five] = [await shared(2), await shared(3), await shared(5)];
   const floor = one.busiest;
   const time = (what: string, figure: number, target: number | null = null): Row => ({
     what: `${what}, for 1,000 events`,
@@ -36,19 +37,26 @@ export async function measure(): Promise<Row[]> {
   return [
     time('2 servers: the busiest', two.busiest, floor),
     time('3 servers: the busiest', three.busiest, floor),
-    time('3 servers: all together', three.together),
-    time('3 servers: an owner', three.own),
-    time('3 servers: the one that leads, of the others’ events', three.passedOn),
+    time('5 servers: the busiest', five.busiest, floor),
+    time('5 servers: all together', five.together),
+    time('5 servers: an owner', five.own),
+    time('5 servers: the one that leads, of the others’ events', five.passedOn),
     {
       what: 'events lost or doubled',
-      figure: one.lost + two.lost + three.lost,
+      figure: one.lost + two.lost + three.lost + five.lost,
       unit: '',
       target: 0,
     },
-    { what: '1 server: events a second', figure: capacity(one, 1), unit: '1/s', target: null },
+    ...[one, two, three, five].map(({ busiest, servers }) => ({
+      what: `${servers} ${servers > 1 ? 'servers' : 'server'}: events a second`,
+      figure: (mostBusy * 1_000_000) / busiest,
+      unit: '1/s',
+      target: null,
+      floor: (mostBusy * 1_000_000) / one.busiest,
+    })),
     ...[2, 3, 5, 10, 20].map((count) => ({
-      what: `${count} servers: events a second, by these times`,
-      figure: capacity(three, count),
+      what: `${count} servers: events a second, by the times of 5`,
+      figure: capacity(five, count),
       unit: '1/s',
       target: null,
       floor: capacity(one, 1),
@@ -93,6 +101,7 @@ async function shared(count: number): Promise<Shared> {
     const own = otherEvents > 0 ? ofOthers / otherEvents : ofLead / ownEvents;
     const passedOn = otherEvents > 0 ? (ofLead - own * ownEvents) / otherEvents : 0;
     return {
+      servers: count,
       busiest: Math.max(ofLead, ...others) * perThousand,
       together: (ofLead + ofOthers) * perThousand,
       own: own * 1_000,
