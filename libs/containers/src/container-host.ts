@@ -252,10 +252,13 @@ export abstract class ContainerHost {
   /** Whether `browser` was called for this container. */
   abstract hasBrowser(id: string): Promise<boolean>;
 
-  /** Kills and removes a container with its browser, its services and its connections; waits for a start that is under way. */
+  /**
+   * Kills and removes a container with its browser, its services and its connections; waits for a start that is under way.
+   * One on a node that is lost may run on there: it is not admitted any more, and nothing else gets its files.
+   */
   abstract remove(id: string): Promise<void>;
 
-  /** Whether the workspace of these `files` is there. */
+  /** Whether the workspace of these `files` is there for a container: not while it is on a node of the host that is lost. */
   abstract hasFiles(files: string): Promise<boolean>;
 
   /**

@@ -1,6 +1,7 @@
-import type { V1PersistentVolumeClaim } from '@kubernetes/client-node';
+import type { V1PersistentVolumeClaim, V1Pod } from '@kubernetes/client-node';
 import type { Labels, OthersAlive } from '../container-host.js';
 import type { Cluster } from './cluster.js';
+import { isLost } from './is-lost.js';
 import { keys, metadataOf, objectName } from './names.js';
 
 /** The files of a container, files that were filled from a tar, or a home that containers write to. */
@@ -20,6 +21,9 @@ export interface ClaimOptions {
 
 /** Persistent volume claims: each keeps files under a name. */
 export class Claims {
+  /** The names of those that no node of the cluster can use. */
+  readonly #unusable = new Set<string>();
+
   constructor(
     private readonly cluster: Cluster,
     private readonly options: ClaimOptions,
@@ -52,9 +56,23 @@ export class Claims {
     });
   }
 
+  /**
+   * Whether it is there for a new pod. One whose pod is on a lost node is not, as long as that pod’s object says that its
+   * programs may run there: volumes of some kinds can be used on two nodes at once.
+   */
   async has(kind: ClaimKind, name: string): Promise<boolean> {
-    const found = await this.cluster.claim(this.nameOf(kind, name));
-    return found !== undefined && found.metadata?.deletionTimestamp === undefined;
+    const own = this.nameOf(kind, name);
+    const found = await this.cluster.claim(own);
+    if (!found || found.metadata?.deletionTimestamp || this.#unusable.has(own)) return false;
+    for (const { metadata } of await this.#podsWith(own))
+      if (metadata?.deletionTimestamp && !(await this.cluster.untilRemoved(metadata.name ?? '')))
+        return false;
+    return true;
+  }
+
+  /** From now on, it is not there for a new pod. */
+  giveUp(kind: ClaimKind, name: string): void {
+    this.#unusable.add(this.nameOf(kind, name));
   }
 
   /** The names of all of a kind, except of those of other servers that are alive; also of those that are being removed. */
@@ -68,9 +86,24 @@ export class Claims {
       .flatMap((claim) => nameIn(claim) ?? []);
   }
 
-  /** Does nothing for one that is not there. */
-  remove(kind: ClaimKind, name: string): Promise<void> {
-    return this.cluster.removeClaim(this.nameOf(kind, name));
+  /**
+   * Does nothing for one that is not there. Pods of lost nodes go before it, because the cluster keeps a claim as long as
+   * it has a pod. Only their objects go, and their programs may run on: nobody admits their agents any more, what they
+   * write is of no use, and a node that is back ends what has no object.
+   */
+  async remove(kind: ClaimKind, name: string): Promise<void> {
+    const own = this.nameOf(kind, name);
+    for (const pod of await this.#podsWith(own))
+      if (isLost(pod)) await this.cluster.removePod(pod.metadata?.name ?? '', { isForced: true });
+    await this.cluster.removeClaim(own);
+    this.#unusable.delete(own);
+  }
+
+  async #podsWith(claim: string): Promise<V1Pod[]> {
+    const { pods } = await this.cluster.pods(`${keys.instance}=${this.options.instance}`);
+    return pods.filter(({ spec }) =>
+      spec?.volumes?.some((one) => one.persistentVolumeClaim?.claimName === claim),
+    );
   }
 }
 

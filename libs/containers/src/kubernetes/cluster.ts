@@ -20,6 +20,7 @@ import { AppError } from '@belay/protocol';
 import { agentSandbox, agentSandboxOf, agentSandboxVersion } from './agent-sandbox.js';
 import { clusterError, isAlreadyThere, isMissing, isOutdated } from './cluster-errors.js';
 import { Buffered } from './buffered.js';
+import { isLost } from './is-lost.js';
 
 export interface ClusterOptions {
   /** A file with the address and the credentials of a cluster; undefined for the cluster that this process runs in. */
@@ -44,9 +45,9 @@ interface WatchEvent {
 /** How long a watch lasts: less than the 30 s after which the client takes a silent one for broken. */
 const watchSeconds = 25;
 const watchDelayMs = 50;
-/** The time limits of a request, and of the end of a deleted pod, in ms. */
+/** The time limits of a request, and of the end of a deleted pod: more than a cluster takes to give up a node. In ms. */
 const requestTimeoutMs = 20_000;
-const removalTimeoutMs = 60_000;
+const removalTimeoutMs = 90_000;
 const removalLookMs = 150;
 const logBytes = 2 ** 14;
 
@@ -149,19 +150,36 @@ export class Cluster {
   }
 
   /**
-   * Ends a pod’s programs and waits until its node has removed it. Does nothing for one that is not there. `onAccepted` is
-   * called before the wait: on a node that is away, the programs go on.
+   * Ends a pod’s programs and waits until its node has removed it, or is lost. Does nothing for one that is not there.
+   * `onAccepted` is called before the wait: on a node that is away, the programs go on. When `isForced`, only the object
+   * goes.
    */
-  async removePod(name: string, onAccepted = (): void => {}): Promise<void> {
+  async removePod(
+    name: string,
+    { isForced = false, onAccepted = () => {} }: { isForced?: boolean; onAccepted?(): void } = {},
+  ): Promise<void> {
     const { namespace } = this;
+    // An agent was asked to end before, and no other program gets time.
+    const gracePeriodSeconds = isForced ? 0 : 1;
     if (this.usesSandboxes)
       await ifThere(() =>
         this.#custom.deleteNamespacedCustomObject({ ...agentSandbox, namespace, name }),
       );
-    const first = await ifThere(() => this.#core.deleteNamespacedPod({ namespace, name }));
+    const first = await ifThere(() =>
+      this.#core.deleteNamespacedPod({ namespace, name, gracePeriodSeconds }),
+    );
     onAccepted();
-    if (!first) return;
-    await this.#untilGone(() => this.pod(name), `the pod ${name}; its node may be away`);
+    if (first) await this.untilRemoved(name);
+  }
+
+  /** Whether a pod that was deleted is gone: waits for it, but not for a node that is lost. */
+  async untilRemoved(name: string): Promise<boolean> {
+    const awaited = async (): Promise<V1Pod | undefined> => {
+      const pod = await this.pod(name);
+      return pod && isLost(pod) ? undefined : pod;
+    };
+    await this.#untilGone(awaited, `the pod ${name}; its node may be away`);
+    return !(await this.pod(name));
   }
 
   /** The end of what a container of a pod has printed; empty when nothing is known of it. */

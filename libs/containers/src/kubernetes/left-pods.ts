@@ -1,4 +1,5 @@
 import { Cluster, type ClusterOptions } from './cluster.js';
+import { isLost } from './is-lost.js';
 import { keys } from './names.js';
 
 export interface LeftPods {
@@ -11,7 +12,8 @@ export async function leftPodsRemoved(instance: string, of: ClusterOptions): Pro
   const cluster = new Cluster(of);
   const selector = `${keys.instance}=${instance}`;
   const { pods } = await cluster.pods(selector);
-  for (const { metadata } of pods) await cluster.removePod(metadata?.name ?? '');
+  for (const pod of pods)
+    await cluster.removePod(pod.metadata?.name ?? '', { isForced: isLost(pod) });
   const claims = await cluster.claims(selector);
   for (const { metadata } of claims) await cluster.removeClaim(metadata?.name ?? '');
   return { pods: pods.length, claims: claims.length };

@@ -5,6 +5,7 @@ import type {
   V1Pod,
   V1ResourceRequirements,
   V1Secret,
+  V1Toleration,
   V1Volume,
   V1VolumeMount,
 } from '@kubernetes/client-node';
@@ -103,6 +104,8 @@ export function podOf(parts: Parts, place: PodPlace): V1Pod {
     spec: {
       ...confined,
       ...place.scheduling,
+      // The cluster takes the first one that fits.
+      tolerations: [...(place.scheduling.tolerations ?? []), ...untilLost],
       ...(services.length > 0 && { hostAliases: services.map((one) => loopback(one.name)) }),
       ...(parts.near !== null && { affinity: nearTo(parts.near) }),
       initContainers: [preparation(parts, place)],
@@ -128,14 +131,22 @@ const allFolders = ({ folders, beside }: Parts): Folder[] => [
 /** No token of the cluster, no names of the cluster, and no second start. */
 const confined = {
   restartPolicy: 'Never',
-  // Their programs get no time of their own: agents are asked to end before.
-  terminationGracePeriodSeconds: 1,
+  // For ends that no server asked for, such as a drained node’s: an agent sends what it has left. See `removePod`.
+  terminationGracePeriodSeconds: 5,
   automountServiceAccountToken: false,
   enableServiceLinks: false,
   dnsPolicy: 'None',
   dnsConfig: { nameservers: ['127.0.0.1'] },
   securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
 };
+
+/** How long a pod waits for its node before the cluster gives it up, which without this is 300 s. */
+const untilLost: readonly V1Toleration[] = ['not-ready', 'unreachable'].map((state) => ({
+  key: `node.kubernetes.io/${state}`,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds: 30,
+}));
 
 /** Nobody moves a pod or puts containers into it. */
 const undisturbed = {

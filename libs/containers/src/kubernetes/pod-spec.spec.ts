@@ -62,6 +62,18 @@ describe('the pod of an agent', () => {
     expect(browserAddress(agentPod({ ...spec, image: 'sandbox:1' }, place))).toBeUndefined();
   });
 
+  it('does not wait long for a node that is away', () => {
+    const { tolerations } = agentPod(spec, place).spec ?? {};
+    expect(tolerations).toEqual(
+      ['not-ready', 'unreachable'].map((state) => ({
+        key: `node.kubernetes.io/${state}`,
+        operator: 'Exists',
+        effect: 'NoExecute',
+        tolerationSeconds: 30,
+      })),
+    );
+  });
+
   it('attack: gives the browser neither the token nor any right', () => {
     const [browser, first] = containersOf('other:1');
     const mountsOf = (of: typeof first) => of?.volumeMounts?.map(({ name }) => name);

@@ -8,7 +8,7 @@ import { closedNodeAddresses } from './closed-addresses.js';
 import type { Cluster } from './cluster.js';
 import { keys } from './names.js';
 import { podName, podSecret, preparingContainer, type PodPlace } from './pod-parts.js';
-import { isUnprepared, startFault, stateOf, withoutNode } from './pod-state.js';
+import { isFarFromVolume, isUnprepared, startFault, stateOf, withoutNode } from './pod-state.js';
 
 export interface PodStart {
   id: string;
@@ -59,7 +59,9 @@ export class PodStarts {
    * programs are refused, wherever they go on; before, they may be kept.
    */
   async remove(id: string): Promise<void> {
-    await this.cluster.removePod(podName(this.place.instance, id), () => this.port.remove(id));
+    await this.cluster.removePod(podName(this.place.instance, id), {
+      onAccepted: () => this.port.remove(id),
+    });
   }
 
   /** Like `start`, but resolves when the first container has ended. */
@@ -138,11 +140,16 @@ export class PodStarts {
   }
 }
 
+/** No node that is there has the volume of the pod’s files. */
+export class FarFromVolume extends AppError {}
+
 function late(pod: V1Pod): AppError {
   const words = withoutNode(pod);
   const why = words === undefined ? 'see kubectl describe pod' : `no node takes it: ${words}`;
-  return new AppError(
+  const text = `The container did not get ready within ${startTimeoutMs / 1000} s; ${why}.`;
+  if (!isFarFromVolume(pod)) return new AppError('unavailable', text);
+  return new FarFromVolume(
     'unavailable',
-    `The container did not get ready within ${startTimeoutMs / 1000} s; ${why}.`,
+    `${text} The node with its files is not there: the next start does without them.`,
   );
 }

@@ -72,11 +72,25 @@ describe('the state of a pod', () => {
         { running: {} },
         {
           conditions: [
+            { type: 'Ready', status: 'False' },
+            { type: 'ContainersReady', status: 'True' },
             { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' },
           ],
         },
       ),
       'its node does not respond',
+      null,
+    ],
+    [
+      'a node that responds and is to run nothing',
+      podWith(ended(0), {
+        conditions: [
+          { type: 'Ready', status: 'False' },
+          { type: 'ContainersReady', status: 'False' },
+          { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' },
+        ],
+      }),
+      'its node is needed otherwise',
       null,
     ],
     [

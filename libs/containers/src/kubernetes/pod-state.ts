@@ -3,6 +3,7 @@ import { AppError, visibleText } from '@belay/protocol';
 import type { Look, SeenState } from '../container-host.js';
 import { exitReason, type Exit, type ExitReasonOptions } from '../exit-reason.js';
 import { pullFault } from '../docker/errors.js';
+import { isLost } from './is-lost.js';
 import { keys } from './names.js';
 import { firstContainer } from './pod-parts.js';
 
@@ -58,6 +59,10 @@ export function withoutNode(pod: V1Pod): string | undefined {
   return scheduled?.reason === 'Unschedulable' ? oneLine(scheduled.message ?? '') : undefined;
 }
 
+/** Whether no node takes a pod because the volume of its files is of a node that is not there. */
+export const isFarFromVolume = (pod: V1Pod): boolean =>
+  /volume(?:['’]s)? node affinity/i.test(withoutNode(pod) ?? '');
+
 /** The registry’s own words may be of a short failure; these are not. */
 const lasting = /not found|not known|manifest unknown|does not exist|denied|unauthorized/i;
 const createFaults: ReadonlySet<string> = new Set([
@@ -75,10 +80,6 @@ const firstOf = ({ status }: V1Pod): V1ContainerStatus | undefined =>
 
 const isOver = ({ status }: V1Pod): boolean =>
   status?.phase === 'Failed' || status?.phase === 'Succeeded' || isLost({ status });
-
-/** The cluster has given up the pod’s node, which may be away for ever. */
-const isLost = ({ status }: V1Pod): boolean =>
-  status?.conditions?.some(({ reason }) => reason === 'DeletionByTaintManager') ?? false;
 
 /** What was done to a pod as a whole. */
 function faultOfPod(pod: V1Pod, what: string): Pick<Look, 'why' | 'cause'> | undefined {

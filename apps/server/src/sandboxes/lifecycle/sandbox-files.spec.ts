@@ -4,6 +4,7 @@ import { AppError, newEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { MachineAgents } from '../machines/machine-agents.js';
 import { SandboxServer } from '../../testing/sandbox-server.js';
+import { SandboxContainers } from './sandbox-containers.js';
 
 let server: SandboxServer;
 beforeEach(async () => {
@@ -161,6 +162,26 @@ describe('files that are gone', () => {
     await until('it is forgotten', async () => !(await server.records.find('one'))?.before);
     expect(removed.mock.calls).toEqual([['other', record.files]]);
     expect(await server.service.filesAt('one')).toBeNull();
+  });
+
+  it('that are on a lost node stay there until the next sandbox has begun', async () => {
+    await copied('steps', 1);
+    const record = await server.records.find('one');
+    const has = jest.spyOn(SandboxContainers.prototype, 'hasFiles').mockResolvedValue(false);
+    const before = [...server.engine.volumeNames];
+    expect(before).not.toEqual([]);
+    server.agent.restore = () => Promise.reject(new AppError('unavailable', 'It fails here.'));
+    await expect(server.startSession('one')).rejects.toThrow('It fails here.');
+    expect(await server.records.find('one')).toEqual(record);
+    expect([...server.engine.volumeNames]).toEqual(before);
+    server.agent.restore = async (_kind, bytes) => void received.push(String(bytes));
+    await server.startSession('one');
+    has.mockRestore();
+    expect(received).toEqual(['steps 1']);
+    await until('they are removed', () =>
+      before.every((name) => !server.engine.volumeNames.has(name)),
+    );
+    expect(await restored()).toHaveLength(1);
   });
 
   it('that are on another machine are still its files after a start that a killed server did not finish', async () => {

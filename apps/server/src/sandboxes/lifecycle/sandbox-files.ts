@@ -22,7 +22,10 @@ import type { Sandbox } from './sandbox.js';
 export interface FoundFiles {
   /** The next sandbox goes on with these. */
   kept?: SandboxRecord | undefined;
-  /** Those on another machine, which are of no use once the next sandbox has begun. */
+  /**
+   * Those on another machine or a lost node, which are of no use once the next sandbox has begun. Until then they are the
+   * only ones that are complete, and their machine may be back.
+   */
   left?: SandboxRecord | undefined;
 }
 
@@ -39,18 +42,19 @@ export class SandboxFiles {
   ) {}
 
   /**
-   * The files of an earlier sandbox, for one on this machine. Those of a start that failed halfway, and the rest of those
-   * whose workspace is gone, are removed.
+   * The files of an earlier sandbox, for one on this machine. Those of a start that failed halfway are removed.
    */
   async find(session: string, machine: string | undefined): Promise<FoundFiles> {
     const record = await this.records.find(session);
     if (!record) return {};
     const { before, ...own } = record;
     if (before && record.begun) await this.#removeLeft(before);
-    if (record.begun && record.machine !== machine) return { left: own };
-    if (record.begun && (await this.containers.hasFiles(record))) return { kept: record };
-    await this.containers.removeFiles(record);
-    return {};
+    if (!record.begun) {
+      await this.containers.removeFiles(record);
+      return {};
+    }
+    const isHere = record.machine === machine && (await this.containers.hasFiles(record));
+    return isHere ? { kept: record } : { left: own };
   }
 
   /** The machine with the files of an earlier sandbox, by id; null for the server, undefined when there are none. */
@@ -59,7 +63,7 @@ export class SandboxFiles {
     return record?.begun ? (record.machine ?? null) : undefined;
   }
 
-  /** Removes what a session has left on another machine, once its next sandbox has begun. Rejects if it cannot be recorded. */
+  /** Removes what a session has left on another machine or a lost node, once its next sandbox has begun. Rejects if it cannot be recorded. */
   async forgetLeft(sandbox: Sandbox, session: string): Promise<void> {
     const { before } = (await this.records.find(session)) ?? {};
     if (before) await this.#removeLeft(before);
@@ -75,7 +79,7 @@ export class SandboxFiles {
 
   /**
    * Records that the session has this sandbox, whose files are worth keeping from now on; those that it had `before` on
-   * another machine are removed next.
+   * another machine or a lost node are removed next.
    */
   async record(
     sandbox: Sandbox,

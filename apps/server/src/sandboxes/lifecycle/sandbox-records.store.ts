@@ -23,7 +23,7 @@ const ofOneMachine = z.object({
   running: z.boolean().optional(),
 });
 const fields = ofOneMachine.extend({
-  /** The files that the session had on another machine, until they are removed. */
+  /** The files that the session had on another machine or a lost node, until they are removed. */
   before: ofOneMachine.optional(),
 });
 export type SandboxRecord = z.infer<typeof fields>;

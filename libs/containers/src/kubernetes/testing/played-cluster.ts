@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers';
 import { KubeConfig, type V1Pod } from '@kubernetes/client-node';
 
 interface Stored {
-  metadata?: { name?: string };
+  metadata?: { name?: string; deletionTimestamp?: string };
   spec?: unknown;
   status?: unknown;
 }
@@ -23,6 +23,8 @@ interface Posted {
  */
 export class PlayedCluster {
   readonly posted: Posted[] = [];
+  /** Of what is made. */
+  status: object = done;
   /** What is deleted stays for now, as pods of a node that is away do. */
   isNodeAway = false;
   /** Every request fails. */
@@ -60,7 +62,7 @@ export class PlayedCluster {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname } = new URL(request.url ?? '', this.url);
+    const { pathname, searchParams } = new URL(request.url ?? '', this.url);
     const found = this.#objects.get(pathname);
     if (this.isAway) answerWith(response, 500, { kind: 'Status', code: 500 });
     else if (request.method === 'POST') {
@@ -69,21 +71,56 @@ export class PlayedCluster {
       answerWith(response, 201, this.#made(pathname, body));
     } else if (pathname.endsWith('/log')) {
       response.setHeader('content-type', 'text/plain').end(this.#printed(pathname));
+    } else if (/\/(pods|persistentvolumeclaims)$/.test(pathname)) {
+      answerWith(response, 200, { items: this.#in(pathname) });
     } else if (!found) {
       answerWith(response, 404, { kind: 'Status', code: 404 });
       this.#controller.get(pathname)?.();
     } else {
       if (request.method === 'DELETE') this.deleted.push(pathname);
-      if (!this.isNodeAway) for (const path of this.deleted) this.#objects.delete(path);
+      const isForced = searchParams.get('gracePeriodSeconds') === '0';
+      if (!this.isNodeAway)
+        for (const path of this.deleted) this.#delete(path, isForced && path === pathname);
       answerWith(response, 200, found);
     }
+  }
+
+  /** The node of all pods is away, and the cluster gives it up: it deletes them, but they stay. */
+  loseNode(): void {
+    for (const [path, pod] of this.#objects)
+      if (path.includes('/pods/'))
+        this.#objects.set(path, { ...pod, ...deletedBy(pod), status: lost });
+  }
+
+  /** The node responds again, and ends what was deleted. */
+  returnNode(): void {
+    for (const [path, pod] of this.#objects) if (pod.status === lost) this.#delete(path, true);
+  }
+
+  #in(folder: string): Stored[] {
+    return [...this.#objects].flatMap(([path, one]) => (path.startsWith(`${folder}/`) ? one : []));
+  }
+
+  /** A pod of a lost node stays unless it is forced to go, and a claim while there is a pod with it. */
+  #delete(path: string, isForced: boolean): void {
+    const found = this.#objects.get(path);
+    if (!found) return;
+    const pods = this.#in(path.replace(/[^/]+\/[^/]+$/, 'pods'));
+    const isUsed = (claim: Stored) => pods.some((pod) => usesClaim(pod, claim.metadata?.name));
+    if ((found.status === lost && !isForced) || isUsed(found))
+      this.#objects.set(path, { ...found, ...deletedBy(found) });
+    else this.#objects.delete(path);
+    const left = [...this.#objects].filter(([one]) => one.includes('/persistentvolumeclaims/'));
+    if (path.includes('/pods/'))
+      for (const [one, claim] of left)
+        if (claim.metadata?.deletionTimestamp) this.#delete(one, false);
   }
 
   /** A Sandbox has its pod a moment later: once somebody has looked for it. */
   #made(path: string, { metadata, ...body }: Stored): Stored {
     const made = {
       ...body,
-      status: done,
+      status: this.status,
       metadata: { ...metadata, uid: `uid-${this.#objects.size}` },
     };
     this.#objects.set(`${path}/${metadata?.name}`, made);
@@ -114,6 +151,25 @@ const done = {
   hostIPs: [{ ip: nodeOfPlayed }],
   containerStatuses: [{ name: 'first', state: { terminated: { exitCode: 0 } } }],
 };
+
+/** Of a pod whose node does not respond. */
+const lost = {
+  phase: 'Running',
+  containerStatuses: [{ name: 'first', state: { running: {} } }],
+  conditions: [
+    { type: 'Ready', status: 'False' },
+    { type: 'ContainersReady', status: 'True' },
+    { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' },
+  ],
+};
+
+const deletedBy = ({ metadata }: Stored): Pick<Stored, 'metadata'> => ({
+  metadata: { ...metadata, deletionTimestamp: new Date().toISOString() },
+});
+
+const usesClaim = ({ spec }: Stored, name: string | undefined): boolean =>
+  (spec as V1Pod['spec'])?.volumes?.some((one) => one.persistentVolumeClaim?.claimName === name) ??
+  false;
 
 const answerWith = (response: ServerResponse, code: number, body: object): void => {
   response.writeHead(code, { 'content-type': 'application/json' });

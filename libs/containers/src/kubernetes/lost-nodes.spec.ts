@@ -1,0 +1,82 @@
+import type { ContainerSpec } from '../container-host.js';
+import type { KubernetesHost } from './kubernetes-host.js';
+import { PlayedHosts } from './testing/played-hosts.js';
+
+const never = new AbortController().signal;
+const spec: ContainerSpec = {
+  id: 'agent',
+  label: 'session',
+  labels: {},
+  image: 'sandbox:1',
+  rights: 'hardened',
+  limits: { memoryMb: 256, cpus: 1 },
+  env: {},
+  files: 'files',
+  folders: [],
+  keptFiles: [],
+  placedFiles: [],
+};
+const { id, files } = spec;
+
+const hosts = new PlayedHosts();
+const { cluster } = hosts;
+let host: KubernetesHost;
+beforeAll(() => hosts.play());
+beforeEach(async () => {
+  host = await hosts.open({
+    storageClass: 'local',
+    unconfined: { isAllowed: true, setting: 'ALLOW' },
+  });
+});
+afterEach(async () => {
+  await host.removeFiles(files);
+  await host.close();
+});
+afterAll(() => hosts.close());
+
+describe('a pod whose node is lost', () => {
+  beforeEach(async () => {
+    await host.start(spec, never);
+    expect(await host.hasFiles(files)).toBe(true);
+    cluster.loseNode();
+  });
+
+  it('is not waited for, and no other pod gets its files before the node has ended it', async () => {
+    await host.remove(id);
+    expect(await host.look(id)).toMatchObject({
+      state: 'ended',
+      why: expect.stringContaining('its node does not respond') as string,
+    });
+    expect(await host.hasFiles(files)).toBe(false);
+    expect(await host.storedFiles()).toEqual([files]);
+    cluster.returnNode();
+    expect(await host.look(id)).toMatchObject({ state: 'gone' });
+    expect(await host.hasFiles(files)).toBe(true);
+  });
+
+  it('goes with its files when these are removed', async () => {
+    await host.remove(id);
+    await host.removeFiles(files);
+    expect(await host.look(id)).toMatchObject({ state: 'gone' });
+    expect(await host.storedFiles()).toEqual([]);
+  });
+});
+
+it('files on a node that is not there any more are left out of the next start', async () => {
+  const why = "0/1 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity.";
+  const before = cluster.status;
+  cluster.status = {
+    phase: 'Pending',
+    conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: why }],
+  };
+  const begun = Date.now();
+  let looks = 0;
+  const now = jest.spyOn(Date, 'now').mockImplementation(() => begun + 60_000 * looks++);
+  try {
+    await expect(host.start(spec, never)).rejects.toThrow('the next start does without them');
+  } finally {
+    now.mockRestore();
+    cluster.status = before;
+  }
+  expect(await host.hasFiles(files)).toBe(false);
+});
