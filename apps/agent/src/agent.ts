@@ -21,6 +21,8 @@ export interface AgentOptions {
   connection: ServerConnection;
   version: string;
   createServices: CreateServices;
+  /** Aborts when the process is told to end: the agent then sends what is left, and ends. */
+  ending?: AbortSignal | undefined;
   /** Called once, when the server knows the agent; from then on, preparation delays no session. */
   prepare?(): void;
   idle?: SessionRunOptions['idle'];
@@ -41,6 +43,7 @@ export async function runAgent({
   connection,
   version,
   createServices,
+  ending,
   prepare,
   idle,
   unpack,
@@ -66,6 +69,8 @@ export async function runAgent({
     if (!run) throw new AppError('conflict', 'This agent has no session yet.');
     return run;
   };
+
+  ending?.addEventListener('abort', () => void Promise.resolve(run?.leave()).then(resolve, reject));
 
   connection.serve({
     async 'session.begin'(startPayload) {

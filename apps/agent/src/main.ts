@@ -33,9 +33,13 @@ async function main(): Promise<void> {
     { ...environment, shell },
     connection,
   );
+  const ending = new AbortController();
+  // A second one ends it at once.
+  process.once('SIGTERM', () => ending.abort());
   await runAgent({
     connection,
     version: belayVersion,
+    ending: ending.signal,
     createServices: (session) => {
       clearTimeout(idle);
       const { gitIdentity } = session.settings;

@@ -56,3 +56,26 @@ it('is over at once when another agent has the session, which stores nothing mor
   await expect(stage.ended).rejects.toThrow('Another sandbox works on this session now.');
   await stage.close();
 });
+
+it('has everything stored when its process is told to end', async () => {
+  const ending = new AbortController();
+  const stored = Promise.withResolvers<void>();
+  let isSending = false;
+  const stage = new Stage({
+    turns: [{ calls: [{ operation: 'ask', input: { question: 'Which?' } }] }],
+    beforeAppend: async () => {
+      isSending = true;
+      await stored.promise;
+    },
+    ending: ending.signal,
+  });
+  await until('it sends what it does', () => isSending);
+  ending.abort();
+  stored.resolve();
+  await stage.ended;
+  const logged = stage.log.map(({ action }) => action);
+  expect(logged).toContain('say');
+  // The next agent waits for the answer.
+  expect(logged).not.toContain('result');
+  await stage.close();
+});

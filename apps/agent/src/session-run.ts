@@ -209,8 +209,16 @@ export class SessionRun {
     const services = await this.services;
     await services.close();
     await this.#driven;
+    await this.leave();
+  }
+
+  /**
+   * Sends what is recorded and logged so far. Nothing is ended or taken back, so that the next agent waits for what this
+   * one has asked its user.
+   */
+  async leave(): Promise<void> {
     await this.recorded();
-    await services.history.copies.close();
+    await (await this.services).history.copies.close();
     await this.#outbox.flush().catch(ignoreError('a newer agent has the session'));
   }
 

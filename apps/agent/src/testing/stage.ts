@@ -39,7 +39,7 @@ type Reply = Partial<Omit<ModelReply, 'calls'>> & {
 export type ScriptedReply =
   Reply | Error | ((request: ModelRequest, signal: AbortSignal) => Promise<Reply> | Reply);
 
-export interface StageOptions extends Pick<AgentOptions, 'idle'>, FakeServicesOptions {
+export interface StageOptions extends Pick<AgentOptions, 'idle' | 'ending'>, FakeServicesOptions {
   settings?: Partial<SessionSettingsInput>;
   /** The model’s replies, in order; after them it calls finish. */
   turns: ScriptedReply[];
@@ -112,6 +112,7 @@ export class Stage {
       copies: () => Promise.reject(new Error('not on this stage')),
       check: () => Promise.reject(new Error('No check is run.')),
       idle: options.idle,
+      ending: options.ending,
     });
     this.ended.catch(ignoreError('tests await `ended`'));
   }

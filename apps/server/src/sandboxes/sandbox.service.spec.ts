@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { labels } from '@belay/containers';
+import { ContainerHost, labels } from '@belay/containers';
 import { AppError, newEvent, type SessionSummary } from '@belay/protocol';
 import { itLong, sampled, until } from '@belay/testing';
 import { engineAway } from '../testing/fake-engine.js';
@@ -258,6 +258,15 @@ describe('a container that dies', () => {
     await server.startSession('one');
     expect(server.service.state('one')).toBe('connected');
     expect(server.lost).toHaveLength(1);
+  });
+
+  it('is reported with what is left of its files where these end with it', async () => {
+    const keeps = jest.spyOn(ContainerHost.prototype, 'keepsFiles', 'get').mockReturnValue(false);
+    await server.startSession('one');
+    server.engine.kill(server.engine.only());
+    await until('the report', () => server.lost.length === 1);
+    keeps.mockRestore();
+    expect(server.lost[0]?.[1]).toMatch(/went with it, but for the copies of its steps/);
   });
 
   it('while it is ended is no loss', async () => {

@@ -95,7 +95,10 @@ export class DeathWatch implements Findings {
 
   async #reasonOf(sandbox: Sandbox): Promise<string> {
     const seen = await this.#look(sandbox);
-    return `${seen?.why ?? 'The sandbox ended.'} Its files are kept.`;
+    const files = this.containers.keepsFiles(sandbox)
+      ? 'Its files are kept.'
+      : 'Its files went with it, but for the copies of its steps on the server.';
+    return `${seen?.why ?? 'The sandbox ended.'} ${files}`;
   }
 
   /** Undefined without a host that responds. */
