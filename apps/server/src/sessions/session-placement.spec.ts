@@ -73,6 +73,13 @@ it('is the one that has the fewest, and of those another one than the one that s
   expect(told).toEqual(['a', 'b', 'a', 'b']);
 });
 
+it('is each in turn for sessions that begin at once', async () => {
+  others = ['c', 'd'].map((id) => liveServer({ id, instance: 'here' }));
+  const owners = await Promise.all(Array.from({ length: 9 }, () => owner()));
+  const ofEach = ['c', 'd', serverId].map((id) => owners.filter((one) => one === id).length);
+  expect(ofEach).toEqual([3, 3, 3]);
+});
+
 const here = { instance: 'here' };
 it.each<
   [string, { servers?: LiveServer[]; settings?: object; placed?: Parameters<typeof owner>[1] }]

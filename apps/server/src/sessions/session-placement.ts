@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, ignoreError, type ApiName } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
 import type { Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import type { SessionRecord } from '../logs/session-record.js';
@@ -28,6 +29,9 @@ const passingOn: ReadonlySet<ApiName | undefined> = new Set<ApiName>([
 /** Begins new sessions at the server that works on the fewest, of those that have the same sandboxes. */
 @Injectable()
 export class SessionPlacement {
+  /** One after another: of many that begin at once, each counts those before it. */
+  readonly #choices = new Mutex();
+
   constructor(
     private readonly log: EventLog,
     private readonly store: SessionsStore,
@@ -42,9 +46,8 @@ export class SessionPlacement {
     const isBound = stays || caller.isLocal || !passingOn.has(caller.via?.api);
     const other = isBound
       ? undefined
-      : await this.#other(session).catch(ignoreError('it begins here'));
-    if (!other || !(await this.#isHandedOver(session, other)))
-      return this.#beginHere(session, sendsWorkspace);
+      : await this.#choices.runExclusive(() => this.#handedTo(session));
+    if (!other) return this.#beginHere(session, sendsWorkspace);
     const looks = ignoreError('it looks for them every half second');
     await this.changes.tell('handed', other.id).catch(looks);
   }
@@ -54,6 +57,12 @@ export class SessionPlacement {
     const ofDeleted = ignoreError('its start finds that it was deleted');
     const epoch = (await this.log.epoch(session).catch(ofDeleted)) ?? 0;
     if (epoch === 0) this.queue.begin(session, { sendsWorkspace });
+  }
+
+  /** Undefined for a session that begins here. */
+  async #handedTo(session: string): Promise<LiveServer | undefined> {
+    const other = await this.#other(session).catch(ignoreError('it begins here'));
+    return other && (await this.#isHandedOver(session, other)) ? other : undefined;
   }
 
   async #isHandedOver(session: string, { id }: LiveServer): Promise<boolean> {
