@@ -5,8 +5,8 @@ import type { Row } from '../bench-table.ts';
 
 export const title = 'sessions shared by one to five servers, a viewer for each: processor time';
 
-const agents = 12;
-const steps = 40;
+const agents = 24;
+const steps = 80;
 /** How busy a server may be: it has one processor for its own code. */
 const mostBusy = 0.7;
 
