@@ -29,7 +29,7 @@ export async function measure(): Promise<Row[]> {
     const kills = await takeovers(servers, 'SIGKILL');
     const stops = await takeovers(servers, 'SIGTERM');
     const hangs = await takeovers(servers, 'SIGSTOP');
-    return [...rows('killed', kills, 10), ...rows('stopped', stops, 5), ...rows('hung', hangs, 10)];
+    return [...rows('killed', kills, 10), ...rows('stopped', stops, 5), ...rows('hung', hangs, 15)];
   } finally {
     await servers.dispose();
   }
