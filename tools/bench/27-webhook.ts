@@ -68,7 +68,7 @@ async function addAutomation(server: BelayServer): Promise<(request: number) => 
     name: 'alert',
     on: { url: true, key: 'id' },
     run: { task: 'Look', model: name, budgets: { tokens: 100_000 } },
-    lane: { key: 'alert:{key}', cooldown: '1s', perHour: 1_000 },
+    lane: { key: 'alert:{key}', cooldown: '1s', perHour: 1_000, stopWhenNoChange: false },
   });
   await automations.add({ text });
   const { url, secret } = await automations.secret('alert');
