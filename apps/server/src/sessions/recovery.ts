@@ -119,8 +119,7 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
         await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
       }
     }
-    this.#unfound.delete(session);
-    this.log.absences.end(session);
+    if (this.#unfound.delete(session)) this.log.absences.end(session);
   }
 
   /** Once for all sessions of which there is the same to say. */
