@@ -35,7 +35,10 @@ async function main(): Promise<void> {
   );
   const ending = new AbortController();
   // A second one ends it at once.
-  process.once('SIGTERM', () => ending.abort());
+  process.once('SIGTERM', () => {
+    process.exitCode = 143;
+    ending.abort();
+  });
   await runAgent({
     connection,
     version: belayVersion,
@@ -85,7 +88,7 @@ function servicesBeforehand(
 }
 
 main().then(
-  () => process.exit(0),
+  () => process.exit(),
   (error: unknown) => {
     const text = `${error instanceof Error ? error.message : String(error)}\n`;
     process.stderr.write(text, () => process.exit(1));
