@@ -21,9 +21,6 @@ export interface ClaimOptions {
 
 /** Persistent volume claims: each keeps files under a name. */
 export class Claims {
-  /** The names of those that no node of the cluster can use. */
-  readonly #unusable = new Set<string>();
-
   constructor(
     private readonly cluster: Cluster,
     private readonly options: ClaimOptions,
@@ -63,16 +60,11 @@ export class Claims {
   async has(kind: ClaimKind, name: string): Promise<boolean> {
     const own = this.nameOf(kind, name);
     const found = await this.cluster.claim(own);
-    if (!found || found.metadata?.deletionTimestamp || this.#unusable.has(own)) return false;
+    if (!found || found.metadata?.deletionTimestamp) return false;
     for (const { metadata } of await this.#podsWith(own))
       if (metadata?.deletionTimestamp && !(await this.cluster.untilRemoved(metadata.name ?? '')))
         return false;
     return true;
-  }
-
-  /** From now on, it is not there for a new pod. */
-  giveUp(kind: ClaimKind, name: string): void {
-    this.#unusable.add(this.nameOf(kind, name));
   }
 
   /** The names of all of a kind, except of those of other servers that are alive; also of those that are being removed. */
@@ -96,7 +88,6 @@ export class Claims {
     for (const pod of await this.#podsWith(own))
       if (isLost(pod)) await this.cluster.removePod(pod.metadata?.name ?? '', { isForced: true });
     await this.cluster.removeClaim(own);
-    this.#unusable.delete(own);
   }
 
   async #podsWith(claim: string): Promise<V1Pod[]> {

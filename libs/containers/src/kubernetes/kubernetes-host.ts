@@ -30,7 +30,7 @@ import { browserAddress } from './pod-browser.js';
 import { firstContainer, podName, type BrowserBeside, type PodPlace } from './pod-parts.js';
 import { agentPod, imagePod, programPod } from './pod-spec.js';
 import type { PodScheduling } from './pod-scheduling.js';
-import { FarFromVolume, PodStarts } from './pod-starts.js';
+import { PodStarts } from './pod-starts.js';
 import { lookAtPod, stateOf } from './pod-state.js';
 
 export interface KubernetesHostOptions extends ClusterOptions {
@@ -264,12 +264,7 @@ export class KubernetesHost extends ContainerHost {
     const placed = placedFiles.map(({ text }) => text);
     const pod = (place: PodPlace) => agentPod(spec, place);
     const isSandbox = this.cluster.usesSandboxes;
-    try {
-      await this.#pods.start({ id, pod, isSandbox, placed, signal });
-    } catch (error) {
-      if (error instanceof FarFromVolume) this.#claims.giveUp('files', files);
-      throw error;
-    }
+    await this.#pods.start({ id, pod, isSandbox, placed, signal });
   }
 
   async #startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {

@@ -61,22 +61,3 @@ describe('a pod whose node is lost', () => {
     expect(await host.storedFiles()).toEqual([]);
   });
 });
-
-it('files on a node that is not there any more are left out of the next start', async () => {
-  const why = "0/1 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity.";
-  const before = cluster.status;
-  cluster.status = {
-    phase: 'Pending',
-    conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: why }],
-  };
-  const begun = Date.now();
-  let looks = 0;
-  const now = jest.spyOn(Date, 'now').mockImplementation(() => begun + 60_000 * looks++);
-  try {
-    await expect(host.start(spec, never)).rejects.toThrow('the next start does without them');
-  } finally {
-    now.mockRestore();
-    cluster.status = before;
-  }
-  expect(await host.hasFiles(files)).toBe(false);
-});

@@ -8,7 +8,7 @@ import { closedNodeAddresses } from './closed-addresses.js';
 import type { Cluster } from './cluster.js';
 import { keys } from './names.js';
 import { podName, podSecret, preparingContainer, type PodPlace } from './pod-parts.js';
-import { isFarFromVolume, isUnprepared, startFault, stateOf, withoutNode } from './pod-state.js';
+import { isUnprepared, startFault, stateOf, withoutNode } from './pod-state.js';
 
 export interface PodStart {
   id: string;
@@ -140,16 +140,11 @@ export class PodStarts {
   }
 }
 
-/** No node that is there has the volume of the pod’s files. */
-export class FarFromVolume extends AppError {}
-
 function late(pod: V1Pod): AppError {
   const words = withoutNode(pod);
   const why = words === undefined ? 'see kubectl describe pod' : `no node takes it: ${words}`;
-  const text = `The container did not get ready within ${startTimeoutMs / 1000} s; ${why}.`;
-  if (!isFarFromVolume(pod)) return new AppError('unavailable', text);
-  return new FarFromVolume(
+  return new AppError(
     'unavailable',
-    `${text} The node with its files is not there: the next start does without them.`,
+    `The container did not get ready within ${startTimeoutMs / 1000} s; ${why}.`,
   );
 }

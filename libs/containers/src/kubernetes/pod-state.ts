@@ -59,10 +59,6 @@ export function withoutNode(pod: V1Pod): string | undefined {
   return scheduled?.reason === 'Unschedulable' ? oneLine(scheduled.message ?? '') : undefined;
 }
 
-/** Whether no node takes a pod because the volume of its files is of a node that is not there. */
-export const isFarFromVolume = (pod: V1Pod): boolean =>
-  /volume(?:['’]s)? node affinity/i.test(withoutNode(pod) ?? '');
-
 /** The registry’s own words may be of a short failure; these are not. */
 const lasting = /not found|not known|manifest unknown|does not exist|denied|unauthorized/i;
 const createFaults: ReadonlySet<string> = new Set([
