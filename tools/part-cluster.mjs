@@ -60,7 +60,7 @@ async function started(command, env) {
  * Installs agent-sandbox in a cluster that was started here. The variables of its tests: none if it could not be
  * installed, or another one was given.
  */
-export async function agentSandboxOf({ environment }, env = process.env) {
+export async function addAgentSandbox({ environment }, env = process.env) {
   if (!environment.BELAY_TEST_CLUSTER) return {};
   const options = { env: { ...env, ...environment }, timeout: startTimeout };
   return promisify(execFile)(

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { agentSandboxOf, partCluster } from './part-cluster.mjs';
+import { addAgentSandbox, partCluster } from './part-cluster.mjs';
 import { root } from './product-node.mjs';
 
 const file = join(root, 'tools/part-cluster.mjs');
@@ -52,15 +52,15 @@ describe('a cluster for a part of the tests', () => {
   it('gets agent-sandbox, and has its parts ended and started by its command', async () => {
     const env = commandThat('echo KUBECONFIG=/kubeconfig');
     const cluster = await partCluster(env, nothing());
-    expect(await agentSandboxOf(cluster, env)).toEqual({ BELAY_TEST_AGENT_SANDBOX: 'true' });
+    expect(await addAgentSandbox(cluster, env)).toEqual({ BELAY_TEST_AGENT_SANDBOX: 'true' });
     const { CLUSTER_DIR: own, BELAY_TEST_CLUSTER_CONTROL: control } = cluster.environment;
     execFileSync('sh', ['-c', `${control} stop kubelet`], {
       env: { ...env, ...cluster.environment },
     });
     await cluster.down();
     expect(calls()).toEqual([`up ${own}`, `agent-sandbox ${own}`, `stop ${own}`, `down ${own}`]);
-    expect(await agentSandboxOf({ environment: {} }, env)).toEqual({});
-    expect(await agentSandboxOf(cluster, { ...env, BELAY_TEST_CLUSTER_COMMAND: 'false' })).toEqual(
+    expect(await addAgentSandbox({ environment: {} }, env)).toEqual({});
+    expect(await addAgentSandbox(cluster, { ...env, BELAY_TEST_CLUSTER_COMMAND: 'false' })).toEqual(
       {},
     );
   });

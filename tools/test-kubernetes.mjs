@@ -1,4 +1,4 @@
-import { agentSandboxOf, NoCluster, partCluster } from './part-cluster.mjs';
+import { addAgentSandbox, NoCluster, partCluster } from './part-cluster.mjs';
 import { runCommand } from './prepare/machine.mjs';
 import { Instruction, step } from './prepare/steps.mjs';
 import { countLine } from './test-count.mjs';
@@ -35,7 +35,7 @@ async function testOnCluster(options, { isWhole = false } = {}) {
   Object.assign(process.env, cluster.environment);
   try {
     if (isWhole)
-      Object.assign(process.env, await step('agent-sandbox', () => agentSandboxOf(cluster)));
+      Object.assign(process.env, await step('agent-sandbox', () => addAgentSandbox(cluster)));
     await test(options);
   } finally {
     await step('end of the cluster', cluster.down);
