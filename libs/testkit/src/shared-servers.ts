@@ -35,24 +35,36 @@ export class SharedServers {
     return this.#database;
   }
 
-  async add({ environment, within }: ServerPlace = {}): Promise<BelayServer> {
-    const settings = {
-      ...this.environment,
-      DATABASE_URL: this.#database,
-      BELAY_PEER_URL: 'tcp://127.0.0.1:0',
-      BELAY_PORT: `${await freePort()}`,
-      ...(this.all[0] && !this.environment['BELAY_STORAGE'] && { BELAY_DATA: this.all[0].data }),
-      ...environment,
-    };
-    const server = new BelayServer(settings, undefined, within);
+  async add(place: ServerPlace = {}): Promise<BelayServer> {
     const before = this.all.length > 0 ? await this.#working() : 0;
-    await server.start();
+    const server = await this.#started(place);
     this.all.push(server);
     await until('it takes sessions', async () => (await this.#working()) > before, {
       timeoutMs: 240_000,
       state: () => server.log,
     });
     return server;
+  }
+
+  /** A port that was free may be taken by another program until the server listens: then it gets another one. */
+  async #started(place: ServerPlace, tries = 5): Promise<BelayServer> {
+    const settings = {
+      ...this.environment,
+      DATABASE_URL: this.#database,
+      BELAY_PEER_URL: 'tcp://127.0.0.1:0',
+      BELAY_PORT: `${await freePort()}`,
+      ...(this.all[0] && !this.environment['BELAY_STORAGE'] && { BELAY_DATA: this.all[0].data }),
+      ...place.environment,
+    };
+    const server = new BelayServer(settings, undefined, place.within);
+    try {
+      await server.start();
+      return server;
+    } catch (error) {
+      if (tries === 1 || !/EADDRINUSE|is taken by another program/.test(String(error))) throw error;
+      await server.dispose();
+      return this.#started(place, tries - 1);
+    }
   }
 
   /** The id of each session’s server; null for a session without one. */
