@@ -1,10 +1,32 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 
-/** A port of loopback that was free a moment ago, for programs that cannot choose one themselves. */
+/**
+ * Below the ports that systems give to outgoing connections (from 32768 on Linux) and to services of Kubernetes (from
+ * 30000): there, a connection of another program could take a port before the test listens on it, or while the test
+ * restarts what listened on it.
+ */
+const firstPort = 12_000;
+const endPort = 30_000;
+
+/** A port of loopback that nothing listens on, for programs that cannot choose one or must keep theirs over a restart. */
 export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(firstPort, endPort);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+  try {
+    await once(probe.listen(port, '127.0.0.1'), 'listening');
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  } finally {
+    await new Promise((closed) => probe.close(closed));
+  }
 }

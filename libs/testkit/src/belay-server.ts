@@ -5,9 +5,8 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, LiveConnection, type BelayClient } from '@belay/client';
-import { until } from '@belay/testing';
+import { freePort, until } from '@belay/testing';
 import { removeSandboxes } from './engine.js';
 import { built, prepared, repositoryRoot } from './environment.js';
 
@@ -70,20 +69,7 @@ export class BelayServer {
    * another server of the same data folder.
    */
   async start(): Promise<void> {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await this.#start();
-      } catch (error) {
-        // While the server was down, the system may have assigned its port to another process.
-        const isTaken = /is taken by another program/.test(String(error));
-        if (!this.#running || !isTaken || tries === 60) throw error;
-      }
-      await sleep(500);
-    }
-  }
-
-  async #start(): Promise<void> {
-    const port = this.#running ? new URL(this.#running.url).port : '0';
+    const port = this.#running ? new URL(this.#running.url).port : String(await freePort());
     const [command, ...rest] = [...this.within, process.execPath, ...this.program()];
     const child = spawn(command ?? '', rest, {
       env: { ...process.env, ...this.#settings(port) },

@@ -1,4 +1,4 @@
-import { freePort, PostgresCluster, until } from '@belay/testing';
+import { PostgresCluster, until } from '@belay/testing';
 import { BelayServer } from './belay-server.js';
 
 /** Where a server runs: with these variables, and started by this command (see `BelayServer`). */
@@ -37,34 +37,24 @@ export class SharedServers {
 
   async add(place: ServerPlace = {}): Promise<BelayServer> {
     const before = this.all.length > 0 ? await this.#working() : 0;
-    const server = await this.#started(place);
+    const server = new BelayServer(
+      {
+        ...this.environment,
+        DATABASE_URL: this.#database,
+        BELAY_PEER_URL: 'tcp://127.0.0.1:0',
+        ...(this.all[0] && !this.environment['BELAY_STORAGE'] && { BELAY_DATA: this.all[0].data }),
+        ...place.environment,
+      },
+      undefined,
+      place.within,
+    );
+    await server.start();
     this.all.push(server);
     await until('it takes sessions', async () => (await this.#working()) > before, {
       timeoutMs: 240_000,
       state: () => server.log,
     });
     return server;
-  }
-
-  /** A port that was free may be taken by another program until the server listens: then it gets another one. */
-  async #started(place: ServerPlace, tries = 5): Promise<BelayServer> {
-    const settings = {
-      ...this.environment,
-      DATABASE_URL: this.#database,
-      BELAY_PEER_URL: 'tcp://127.0.0.1:0',
-      BELAY_PORT: `${await freePort()}`,
-      ...(this.all[0] && !this.environment['BELAY_STORAGE'] && { BELAY_DATA: this.all[0].data }),
-      ...place.environment,
-    };
-    const server = new BelayServer(settings, undefined, place.within);
-    try {
-      await server.start();
-      return server;
-    } catch (error) {
-      if (tries === 1 || !/EADDRINUSE|is taken by another program/.test(String(error))) throw error;
-      await server.dispose();
-      return this.#started(place, tries - 1);
-    }
   }
 
   /** The id of each session’s server; null for a session without one. */
