@@ -58,7 +58,10 @@ async function main(): Promise<void> {
   if (turn?.relayPort) await app.get(OwnTokens).announceStandBy(addressOf(turn.relayPort, config));
   await turn?.begun();
   await app.get(Lead).begin();
-  await app.listen(turn?.freePort() ?? config.port, config.host);
+  const ownPort = turn?.freePort() ?? config.port;
+  await app.listen(ownPort, config.host).catch((error: unknown) => {
+    throw listenError(error, config);
+  });
   turn?.serve(app.getHttpServer());
   const { stdin: input, stderr: output } = process;
   if (input.isTTY && output.isTTY)
@@ -77,21 +80,25 @@ async function main(): Promise<void> {
 }
 
 /** Checked first, because a port in use is the most common error. */
-async function checkPort({ host, port }: Config): Promise<void> {
+async function checkPort(config: Config): Promise<void> {
   const probe = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
-      probe.once('error', reject).listen(port, host, resolve);
+      probe.once('error', reject).listen(config.port, config.host, resolve);
     });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const remedy = 'stop it, or set BELAY_PORT.';
-    throw code === 'EADDRINUSE'
-      ? new AppError('conflict', `Port ${port} on ${host} is in use by another program: ${remedy}`)
-      : new AppError('unavailable', `This machine cannot listen on ${host}:${port} (${code}).`);
+    throw listenError(error, config);
   } finally {
     probe.close();
   }
+}
+
+function listenError(error: unknown, { host, port }: Config): AppError {
+  const { code } = error as NodeJS.ErrnoException;
+  const remedy = 'stop it, or set BELAY_PORT.';
+  return code === 'EADDRINUSE'
+    ? new AppError('conflict', `Port ${port} on ${host} is in use by another program: ${remedy}`)
+    : new AppError('unavailable', `This machine cannot listen on ${host}:${port} (${code}).`);
 }
 
 function addressOf(port: number, { host }: Config): string {
