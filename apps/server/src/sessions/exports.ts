@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AppError, ignoreError, type StreamMeta } from '@belay/protocol';
-import { inTime, timeLimit } from '@belay/rpc';
+import { inTime, timeLimit, untilAborted } from '@belay/rpc';
 import { Config } from '../config.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { byteLimit } from '../storage/byte-limit.js';
@@ -87,9 +87,12 @@ export class Exports implements OnModuleDestroy {
   }
 
   async #keepPatch(session: string, signal: AbortSignal): Promise<void> {
-    const stream = await this.#fromAgent(session, { format: 'patch' });
-    if (signal.aborted) stream.destroy();
-    signal.throwIfAborted();
+    const opening = this.#fromAgent(session, { format: 'patch' });
+    const stream = await untilAborted(signal, opening).catch((error: unknown) => {
+      const refused = ignoreError('the patch is not wanted any more');
+      void opening.then((late) => late.destroy(), refused);
+      throw error;
+    });
     await this.objects.put(patchOf(session), stream, { signal });
   }
 

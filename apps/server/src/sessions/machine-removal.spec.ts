@@ -1,4 +1,4 @@
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import type { StoredMachine } from '../sandboxes/machines/machine.store.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { TestServer } from '../testing/server.js';
@@ -37,6 +37,18 @@ describe('removing a machine', () => {
 
   it('says that the changes of a machine that is away are only there', async () => {
     const session = await running({ connected: false });
+    expect((await remove()).status).toBe(204);
+    expect(await server.log.summary(session)).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining('are only on that machine'),
+    });
+  });
+
+  itLong('attack: a machine whose agents do not answer is removed all the same', async () => {
+    const session = await running({ connected: true });
+    const agent = server.sandboxes.agent(session);
+    const open = () => new Promise<never>(() => {});
+    jest.spyOn(server.sandboxes, 'agent').mockReturnValue({ ...agent, open } as never);
     expect((await remove()).status).toBe(204);
     expect(await server.log.summary(session)).toMatchObject({
       state: 'failed',

@@ -179,6 +179,23 @@ describe('sessions', () => {
       expect(await patches()).toEqual([`${kept}.patch`]);
     });
 
+    it('delay neither their deletion nor the end of the server when the agent does not answer', async () => {
+      const real = server.sandboxes.agent.bind(server.sandboxes);
+      const asked = new Set<string>();
+      const silent = jest.spyOn(server.sandboxes, 'agent').mockImplementation((id) => {
+        const open = () => new Promise<never>(() => void asked.add(id));
+        const agent = real(id);
+        return agent && { ...agent, open };
+      });
+      const ids = [await server.session(), await server.session()];
+      for (const id of ids) await finish(id);
+      await until('both patches are asked for', () => asked.size === 2);
+      await server.json('DELETE', `/api/sessions/${ids[0]}`);
+      await server.restart(environment);
+      silent.mockRestore();
+      expect(await patches()).toEqual([]);
+    });
+
     itLong('keep none once the server is ending', async () => {
       const id = await server.session();
       const exports = server.app.get(Exports);
