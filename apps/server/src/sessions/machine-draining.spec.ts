@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { AppError, isEvent, newEvent, type Machine, type SessionSummary } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { StepCopies } from '../logs/step-copies.js';
 import { joinMachine, runOnMachines } from '../testing/joined-machine.js';
 import { TestServer } from '../testing/server.js';
@@ -137,6 +137,36 @@ describe('draining a machine', () => {
       { session: id, state: 'kept', detail: 'The server keeps no copies: BELAY_COPY_MB is 0.' },
     ]);
   });
+
+  itLong(
+    'says within seconds what it cannot reach, also when that goes away meanwhile',
+    async () => {
+      await start();
+      const [lost, waiting] = [await on(), await on()];
+      const state = jest.spyOn(server.sandboxes, 'state');
+      state.mockImplementation((id) => (id === lost ? 'lost' : 'connected'));
+      server.sandboxes.flush = () => new Promise(() => {});
+      await change(true);
+      const outcome = async (id: string) =>
+        (await machine()).moves.find(({ session }) => session === id);
+      const kept = (id: string) =>
+        until('it is kept', async () => (await outcome(id))?.state === 'kept', {
+          state: async () => JSON.stringify(await outcome(id)),
+        });
+      await kept(lost);
+      expect(await outcome(lost)).toMatchObject({
+        detail: 'Its agent is not connected, so its last step cannot be copied.',
+      });
+      expect(await outcome(waiting)).toMatchObject({ state: 'moving' });
+      for (const end of ends.splice(0)) await end();
+      await kept(waiting);
+      expect(await outcome(waiting)).toMatchObject({
+        detail: 'The machine is not connected, so nothing would end it there.',
+      });
+      expect(server.sandboxes.stopped).toEqual([]);
+      state.mockRestore();
+    },
+  );
 
   it('goes on after the end of the server, which loses no session', async () => {
     await start();

@@ -22,7 +22,7 @@ import { StartQueue } from './start-queue.js';
 
 /** More would only slow each other down. */
 const parallelMoves = 4;
-/** How long an agent and its machine may take to connect, after a start of the server. */
+/** How long an agent and its machine may take to connect, after a start of the server or a break. */
 const connectTimeoutMs = 15_000;
 const pollMs = 100;
 
@@ -102,12 +102,8 @@ export class MachineDraining implements OnLead, OnModuleDestroy {
   async #move(session: string, machine: string): Promise<Outcome> {
     // After a start that is under way.
     await this.slots.inOrder(session, () => this.#untilConnected(session, machine));
-    if (!this.machines.isConnected(machine))
-      return {
-        state: 'kept',
-        detail: 'The machine is not connected, so nothing would end it there.',
-      };
-    await this.sandboxes.flush(session);
+    this.#assertReached(session, machine);
+    await this.#flush(session, machine);
     const stays = await this.places.staysBecause(session);
     if (stays) return { state: 'kept', detail: stays };
     const { question } = await this.log.summary(session);
@@ -122,12 +118,40 @@ export class MachineDraining implements OnLead, OnModuleDestroy {
     return left;
   }
 
+  /** Ends early when its agent or the machine is away for too long: a call waits for them. */
+  async #flush(session: string, machine: string): Promise<void> {
+    const over = new AbortController();
+    const watch = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        await this.#untilConnected(session, machine);
+        this.#assertReached(session, machine);
+        await delay(pollMs, undefined, { ref: false });
+      }
+    };
+    try {
+      await Promise.race([this.sandboxes.flush(session), watch()]);
+    } finally {
+      over.abort();
+    }
+  }
+
   async #untilConnected(session: string, machine: string): Promise<void> {
     const end = Date.now() + connectTimeoutMs;
-    const isAway = () =>
-      this.sandboxes.state(session) === 'lost' || !this.machines.isConnected(machine);
-    while (isAway() && Date.now() < end && !this.#closing)
+    while (this.#awayBecause(session, machine) && Date.now() < end && !this.#closing)
       await delay(pollMs, undefined, { ref: false });
+  }
+
+  #assertReached(session: string, machine: string): void {
+    const reason = this.#awayBecause(session, machine);
+    if (reason) throw new AppError('unavailable', reason);
+  }
+
+  #awayBecause(session: string, machine: string): string | undefined {
+    if (!this.machines.isConnected(machine))
+      return 'The machine is not connected, so nothing would end it there.';
+    if (this.sandboxes.state(session) === 'lost')
+      return 'Its agent is not connected, so its last step cannot be copied.';
+    return undefined;
   }
 
   async #movesFrom(machine: string, caller: Caller): Promise<MachineMove[]> {
