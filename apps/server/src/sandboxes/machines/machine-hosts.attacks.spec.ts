@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { newEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { ServerPort, MachineWithContainers } from '../../testing/machine-with-containers.js';
 import { SandboxServer } from '../../testing/sandbox-server.js';
@@ -95,6 +96,42 @@ describe('attacks: a machine with containers', () => {
     await until('only its own is left there', () => evil.engine.containers.size === 1);
     expect([server.engine.only().id, honest.engine.only().id]).toEqual([here, there]);
     expect(server.engine.volumeNames.size).toBe(2);
+  });
+
+  it('does nothing more for a session that was placed elsewhere while it was away', async () => {
+    const before = idOf('own');
+    const { files } = server.sandboxes.ofSession('own') ?? {};
+    const isOwn = (volume: string) => volume.startsWith(`belay-box-${files}-`);
+    expect([...evil.engine.volumeNames].filter(isOwn)).toHaveLength(2);
+    await evil.kill();
+    await server.service.cutOff('own');
+    const message = 'The session runs in a sandbox of the server.';
+    await server.logs.log.append('own', [
+      newEvent('server', 'placed', { args: { machine: null }, message }),
+    ]);
+    await server.startSession('own');
+    const now = idOf('own');
+    const { lastSeq } = await server.logs.log.summary('own');
+    expect(now).not.toBe(before);
+    // It says that it still runs the session, and has what runs it now.
+    await evil.engine.start(
+      await evil.engine.create({ Labels: { 'belay.instance': 'box', 'belay.sandbox': now } }),
+    );
+    expect(evil.engine.containers.size).toBe(2);
+    await evil.start();
+    for (const container of [before, now]) expect(await relayed(container)).toBe('503');
+    for (const sandbox of [before, now])
+      await evil.connection.call('agents.ended', { sandbox, reason: 'gone' });
+    await until('no container is left there', () => evil.engine.containers.size === 0);
+    await until('nor its files', () => ![...evil.engine.volumeNames].some(isOwn));
+    expect(server.lost.map(([session]) => session)).toEqual(['own']);
+    expect(server.service.state('own')).toBe('connected');
+    expect((await server.logs.log.summary('own')).lastSeq).toBe(lastSeq);
+    expect(server.engine.containers.size).toBe(2);
+    await expect(
+      server.service.agent('own')?.call('operation.call', { id: 'x', operation: 'y', input: {} }),
+    ).resolves.toEqual({ output: null });
+    expect(others()).toEqual(['connected', 'connected']);
   });
 
   it('that refuses everything delays no end, and is refused itself once it is removed', async () => {
