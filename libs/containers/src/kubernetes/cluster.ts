@@ -20,7 +20,7 @@ import { AppError } from '@belay/protocol';
 import { agentSandbox, agentSandboxOf, agentSandboxVersion } from './agent-sandbox.js';
 import { clusterError, isAlreadyThere, isMissing, isOutdated } from './cluster-errors.js';
 import { Buffered } from './buffered.js';
-import { isLost } from './is-lost.js';
+import { isGivenUp, isLost } from './is-lost.js';
 
 export interface ClusterOptions {
   /** A file with the address and the credentials of a cluster; undefined for the cluster that this process runs in. */
@@ -29,6 +29,12 @@ export interface ClusterOptions {
   namespace: string;
   /** Whether pods can be made by the `Sandbox` objects of kubernetes-sigs/agent-sandbox. */
   agentSandbox: boolean;
+}
+
+/** The pods of a moment. */
+export interface PodList {
+  pods: V1Pod[];
+  version: string;
 }
 
 /** A change of a pod, with the pod as it is after it, or as it was before it was deleted. */
@@ -116,32 +122,43 @@ export class Cluster {
     return ifThere(() => this.#core.readNamespacedPod({ namespace: this.namespace, name }));
   }
 
-  async pods(labelSelector: string): Promise<{ pods: V1Pod[]; version: string }> {
+  async pods(labelSelector: string): Promise<PodList> {
     const { namespace } = this;
     const found = await asked(() => this.#core.listNamespacedPod({ namespace, labelSelector }));
     return { pods: found.items, version: found.metadata?.resourceVersion ?? '' };
   }
 
-  /** The changes since a version, until the signal aborts or the cluster has forgotten those since then. */
+  /**
+   * The changes since a list, until the signal aborts or the cluster has forgotten those since then. Pods whose node is
+   * given up are repeated now and then: without a change, they are lost after a while.
+   */
   async *changes(
     labelSelector: string,
-    since: string,
+    { pods, version }: PodList,
     signal: AbortSignal,
   ): AsyncIterable<PodChange> {
-    let resourceVersion = since;
+    let resourceVersion = version;
+    const givenUp = new Map<string | undefined, V1Pod>();
+    const note = ({ isDeleted, pod }: PodChange): void => {
+      if (isGivenUp(pod) && !isDeleted) givenUp.set(pod.metadata?.name, pod);
+      else givenUp.delete(pod.metadata?.name);
+    };
+    for (const pod of pods) note({ isDeleted: false, pod });
     try {
       while (!signal.aborted) {
         for await (const { type, object } of this.#watch(
           { labelSelector, resourceVersion },
           signal,
         )) {
-          if (type === 'ERROR') throw object;
           resourceVersion = object.metadata?.resourceVersion ?? resourceVersion;
+          const change = { isDeleted: type === 'DELETED', pod: object };
           // Its Sandbox would make another pod, which nobody knows.
-          if (type === 'DELETED' && this.usesSandboxes)
+          if (change.isDeleted && this.usesSandboxes)
             await this.removePod(object.metadata?.name ?? '');
-          if (type !== 'BOOKMARK') yield { isDeleted: type === 'DELETED', pod: object };
+          note(change);
+          if (type !== 'BOOKMARK') yield change;
         }
+        for (const pod of givenUp.values()) yield { isDeleted: false, pod };
         await delay(watchDelayMs, undefined, { signal, ref: false });
       }
     } catch (error) {
@@ -236,7 +253,8 @@ export class Cluster {
     const running = await new Watch(this.#config).watch(
       `/api/v1/namespaces/${this.namespace}/pods`,
       { ...query, allowWatchBookmarks: true, timeoutSeconds: watchSeconds },
-      (type: string, object: V1Pod & V1Status) => events.push({ type, object }),
+      (type: string, object: V1Pod & V1Status) =>
+        type === 'ERROR' ? events.end(object) : events.push({ type, object }),
       (error: unknown) => events.end(error),
     );
     const stop = (): void => running.abort();

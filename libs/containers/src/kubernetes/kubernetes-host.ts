@@ -173,7 +173,8 @@ export class KubernetesHost extends ContainerHost {
 
   async *watch(signal: AbortSignal): AsyncIterable<Seen | 'synced'> {
     const selector = `${keys.instance}=${this.options.instance},${keys.container}`;
-    const { pods, version } = await this.cluster.pods(selector);
+    const listed = await this.cluster.pods(selector);
+    const { pods } = listed;
     const isOwn = (pod: V1Pod): boolean => pod.metadata?.labels?.[keys.own] !== undefined;
     // Asked after they were listed: a server is known before it makes anything.
     const others = await this.options.others?.();
@@ -182,12 +183,17 @@ export class KubernetesHost extends ContainerHost {
     for (const pod of pods) if (isLeft(pod)) await this.cluster.removePod(pod.metadata?.name ?? '');
     const ended = new Set<string>();
     for (const pod of pods.filter((one) => !isOwn(one))) {
-      const seen = { id: idOf(pod), state: stateOf(pod), server: serverOf(pod) };
+      const seen = {
+        id: idOf(pod),
+        state: stateOf(pod),
+        server: serverOf(pod),
+        label: pod.metadata?.annotations?.[keys.label],
+      };
       if (seen.state === 'ended') ended.add(seen.id);
       yield seen;
     }
     yield 'synced';
-    for await (const { pod, isDeleted } of this.cluster.changes(selector, version, signal)) {
+    for await (const { pod, isDeleted } of this.cluster.changes(selector, listed, signal)) {
       const id = idOf(pod);
       if (isOwn(pod)) continue;
       if (isDeleted) yield { id, state: 'gone' };

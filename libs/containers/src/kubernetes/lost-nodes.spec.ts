@@ -1,4 +1,5 @@
-import type { ContainerSpec } from '../container-host.js';
+import { until } from '@belay/testing';
+import type { ContainerSpec, Seen } from '../container-host.js';
 import type { KubernetesHost } from './kubernetes-host.js';
 import { PlayedHosts } from './testing/played-hosts.js';
 
@@ -59,5 +60,32 @@ describe('a pod whose node is lost', () => {
     await host.removeFiles(files);
     expect(await host.look(id)).toMatchObject({ state: 'gone' });
     expect(await host.storedFiles()).toEqual([]);
+  });
+});
+
+describe('a pod whose node is lost, and of which a container had ended before', () => {
+  const minuteMs = 60_000;
+  const stop = new AbortController();
+  afterAll(() => stop.abort());
+
+  it('is seen to end once it should have ended', async () => {
+    await host.start(spec, never);
+    cluster.loseNode({ isReady: false });
+    const seen: (Seen | 'synced')[] = [];
+    const follow = async () => {
+      for await (const one of host.watch(stop.signal)) seen.push(one);
+    };
+    void follow();
+    await until('it is listed', () => seen.includes('synced'));
+    expect(seen).toMatchObject([{ id, state: 'running', label: 'session' }, 'synced']);
+    const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + minuteMs);
+    await until('it is lost', () => seen.length > 2);
+    expect(seen.slice(2)).toEqual([{ id, state: 'ended' }]);
+    await host.remove(id);
+    expect(await host.hasFiles(files)).toBe(false);
+    now.mockRestore();
+    cluster.returnNode();
+    expect(await host.look(id)).toMatchObject({ state: 'gone' });
+    expect(await host.hasFiles(files)).toBe(true);
   });
 });

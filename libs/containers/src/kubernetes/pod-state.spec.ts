@@ -1,4 +1,5 @@
 import type { V1ContainerState, V1ObjectMeta, V1Pod, V1PodStatus } from '@kubernetes/client-node';
+import type { SeenState } from '../container-host.js';
 import { lookAtPod, startFault, stateOf } from './pod-state.js';
 
 const sandbox = { lastLine: '', setting: 'BELAY_MEMORY_MB' };
@@ -18,6 +19,22 @@ const podWith = (
     ...more,
   },
 });
+
+/** By its browser, which has ended. */
+const unready = {
+  conditions: [
+    { type: 'Ready', status: 'False' },
+    { type: 'ContainersReady', status: 'False' },
+    { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' },
+  ],
+};
+const ready = { type: 'Ready', status: 'True' };
+
+/** Its time to end was over so many minutes ago. */
+const deleted = (minutes: number): V1ObjectMeta => ({
+  deletionTimestamp: new Date(Date.now() - minutes * 60_000),
+});
+const watched = (pod: V1Pod): V1Pod => JSON.parse(JSON.stringify(pod)) as V1Pod;
 
 const ended = (exitCode: number, more = {}) => ({ terminated: { exitCode, ...more } });
 
@@ -94,6 +111,12 @@ describe('the state of a pod', () => {
       null,
     ],
     [
+      'a lost node, on which a container of the pod had ended before',
+      podWith({ running: {} }, unready, deleted(1)),
+      'its node does not respond',
+      null,
+    ],
+    [
       'a drained node',
       podWith(ended(143), {
         conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }],
@@ -111,6 +134,32 @@ describe('the state of a pod', () => {
   it('says that others deleted it', () => {
     const deleted = podWith(ended(143), {}, { deletionTimestamp: new Date() });
     expect(lookAtPod(deleted, sandbox).why).toBe('The sandbox was deleted in the cluster.');
+  });
+});
+
+describe('a pod on a node that is given up, of which a container had ended before', () => {
+  it.each<[string, V1Pod, SeenState]>([
+    ['in the time that it has to end', podWith({ running: {} }, unready, deleted(-5)), 'running'],
+    // Its node may be about to report it.
+    ['just after that', podWith({ running: {} }, unready, deleted(0.1)), 'running'],
+    ['later', podWith({ running: {} }, unready, deleted(1)), 'ended'],
+    [
+      'later, in what a watch brings',
+      watched(podWith({ running: {} }, unready, deleted(1))),
+      'ended',
+    ],
+    [
+      'later on a node that responds',
+      podWith({ running: {} }, { conditions: [ready, ...unready.conditions.slice(1)] }, deleted(1)),
+      'running',
+    ],
+    [
+      'later, when others deleted it',
+      podWith({ running: {} }, { conditions: unready.conditions.slice(0, 2) }, deleted(1)),
+      'running',
+    ],
+  ])('is lost once it is late to end: %s', (_, pod, state) => {
+    expect(stateOf(pod)).toBe(state);
   });
 });
 

@@ -74,8 +74,8 @@ const isPullFault = (reason: string, message: string): boolean =>
 const firstOf = ({ status }: V1Pod): V1ContainerStatus | undefined =>
   status?.containerStatuses?.find(({ name }) => name === firstContainer);
 
-const isOver = ({ status }: V1Pod): boolean =>
-  status?.phase === 'Failed' || status?.phase === 'Succeeded' || isLost({ status });
+const isOver = (pod: V1Pod): boolean =>
+  pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded' || isLost(pod);
 
 /** What was done to a pod as a whole. */
 function faultOfPod(pod: V1Pod, what: string): Pick<Look, 'why' | 'cause'> | undefined {

@@ -71,6 +71,9 @@ export class PlayedCluster {
       answerWith(response, 201, this.#made(pathname, body));
     } else if (pathname.endsWith('/log')) {
       response.setHeader('content-type', 'text/plain').end(this.#printed(pathname));
+    } else if (searchParams.has('watch')) {
+      // Nothing has changed since.
+      response.end();
     } else if (/\/(pods|persistentvolumeclaims)$/.test(pathname)) {
       answerWith(response, 200, { items: this.#in(pathname) });
     } else if (!found) {
@@ -85,16 +88,19 @@ export class PlayedCluster {
     }
   }
 
-  /** The node of all pods is away, and the cluster gives it up: it deletes them, but they stay. */
-  loseNode(): void {
+  /**
+   * The node of all pods is away, and the cluster gives it up: it deletes them, but they stay. One of their containers may
+   * have ended before.
+   */
+  loseNode({ isReady = true } = {}): void {
+    const status = isReady ? lost : lostUnready;
     for (const [path, pod] of this.#objects)
-      if (path.includes('/pods/'))
-        this.#objects.set(path, { ...pod, ...deletedBy(pod), status: lost });
+      if (path.includes('/pods/')) this.#objects.set(path, { ...pod, ...deletedBy(pod), status });
   }
 
   /** The node responds again, and ends what was deleted. */
   returnNode(): void {
-    for (const [path, pod] of this.#objects) if (pod.status === lost) this.#delete(path, true);
+    for (const [path, pod] of this.#objects) if (isOnLostNode(pod)) this.#delete(path, true);
   }
 
   #in(folder: string): Stored[] {
@@ -107,7 +113,7 @@ export class PlayedCluster {
     if (!found) return;
     const pods = this.#in(path.replace(/[^/]+\/[^/]+$/, 'pods'));
     const isUsed = (claim: Stored) => pods.some((pod) => usesClaim(pod, claim.metadata?.name));
-    if ((found.status === lost && !isForced) || isUsed(found))
+    if ((isOnLostNode(found) && !isForced) || isUsed(found))
       this.#objects.set(path, { ...found, ...deletedBy(found) });
     else this.#objects.delete(path);
     const left = [...this.#objects].filter(([one]) => one.includes('/persistentvolumeclaims/'));
@@ -152,16 +158,20 @@ const done = {
   containerStatuses: [{ name: 'first', state: { terminated: { exitCode: 0 } } }],
 };
 
-/** Of a pod whose node does not respond. */
-const lost = {
+/** Of a pod whose node does not respond, by whether all of its containers ran before. */
+const lostWhen = (containersReady: 'True' | 'False') => ({
   phase: 'Running',
   containerStatuses: [{ name: 'first', state: { running: {} } }],
   conditions: [
     { type: 'Ready', status: 'False' },
-    { type: 'ContainersReady', status: 'True' },
+    { type: 'ContainersReady', status: containersReady },
     { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' },
   ],
-};
+});
+const lost = lostWhen('True');
+const lostUnready = lostWhen('False');
+
+const isOnLostNode = ({ status }: Stored): boolean => status === lost || status === lostUnready;
 
 const deletedBy = ({ metadata }: Stored): Pick<Stored, 'metadata'> => ({
   metadata: { ...metadata, deletionTimestamp: new Date().toISOString() },
