@@ -4,6 +4,7 @@ import { belayVersion, ignoreError } from '@belay/protocol';
 import { runAgent, type AgentOptions } from './agent.js';
 import type { ServerConnection } from './server-connection.js';
 import { readEnvironment, type AgentEnvironment } from './environment.js';
+import { endingBySignal } from './ending-by-signal.js';
 import { DeferredEventWriter } from './event-writer.js';
 import { onOrphaned } from './on-orphaned.js';
 import { writeHomeSettings, writeIdentity } from './home-settings.js';
@@ -33,16 +34,10 @@ async function main(): Promise<void> {
     { ...environment, shell },
     connection,
   );
-  const ending = new AbortController();
-  // A second one ends it at once.
-  process.once('SIGTERM', () => {
-    process.exitCode = 143;
-    ending.abort();
-  });
   await runAgent({
     connection,
     version: belayVersion,
-    ending: ending.signal,
+    ending: endingBySignal(),
     createServices: (session) => {
       clearTimeout(idle);
       const { gitIdentity } = session.settings;
