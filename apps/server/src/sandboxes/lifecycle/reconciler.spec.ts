@@ -271,9 +271,31 @@ it.each(['storage', 'engine'])('looks for others while the %s does not answer', 
       await expect(look).rejects.toMatchObject({ code: 'unavailable' });
   // The first look of each is still under way.
   expect(asked.toSorted()).toEqual([...silent].toSorted());
-  void server.reconciler.adopt('one').catch(() => undefined);
+  // They have had their turn: waiting for them longer keeps nobody else waiting.
+  server.reconciler.lookTimeoutMs = 600_000;
+  const waiting = [...silent].map((session) => server.reconciler.adopt(session));
+  await server.reconciler.adopt('one');
   await until('it is adopted', () => server.service.state('one') === 'connected');
   answers.resolve();
+  await Promise.all(waiting);
+});
+
+it('looks for those on machines while its own host does not answer', async () => {
+  const answers = Promise.withResolvers<void>();
+  const silent = await recorded(5);
+  server.engine.list = async () => {
+    await answers.promise;
+    return [];
+  };
+  const waiting = silent.map((session) => server.reconciler.adopt(session));
+  await server.logs.session('far');
+  const epoch = await server.logs.log.nextEpoch('far');
+  const there = { sandbox: randomUUID(), files: randomUUID(), machine: 'big', token: 'secret' };
+  await server.records.write({ ...there, session: 'far', epoch, begun: true });
+  await server.reconciler.adopt('far');
+  expect(server.service.placeOf('far')).toBe('big');
+  answers.resolve();
+  await Promise.all(waiting);
 });
 
 it('reports the session that was claimed of a container that has ended', async () => {

@@ -1,22 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { followHost, type ContainerHost, type HostFollower, type Seen } from '@belay/containers';
-import { AppError, ignoreError } from '@belay/protocol';
-import { inTime } from '@belay/rpc';
-import { Semaphore } from 'async-mutex';
+import { ignoreError } from '@belay/protocol';
 import { ContainerDials } from '../../containers/container-dials.js';
 import { serverId } from '../../server-id.js';
 import { MachineHosts, type SandboxHost } from '../machines/machine-hosts.js';
+import { LookLanes } from './look-lanes.js';
 import { Sandbox } from './sandbox.js';
 import { SandboxContainers } from './sandbox-containers.js';
 import { SandboxOwners, type OwnersNow } from './sandbox-owners.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
 import { Sandboxes } from './sandboxes.js';
-
-/**
- * Sandboxes of other servers that are looked for at a time, in the storage and then at the host: neither answers faster when
- * it is asked for more.
- */
-const parallelLooks = 4;
 
 /** Callbacks for the reconciler’s findings. */
 export interface Findings {
@@ -40,9 +33,11 @@ export class Reconciler {
   readonly #closing = new AbortController();
   /** Sandboxes that had their end here: what is left of them is not adopted again. */
   readonly #ended = new Set<string>();
-  readonly #looks = new Semaphore(parallelLooks);
-  /** Looks that are under way, by session: one that gets no answer is not repeated beside it. */
-  readonly #looking = new Map<string, Promise<void>>();
+  /** The storage knows what is on machines, which a host of this server that does not answer must not delay. */
+  readonly #looks = {
+    records: new LookLanes<SandboxRecord | undefined>(),
+    host: new LookLanes<void>(),
+  };
   #following: { done: Promise<void>; stop: AbortController } | undefined;
   #findings: Findings | undefined;
   /** Whether files may be left that are looked for once no container is being created. */
@@ -134,30 +129,24 @@ export class Reconciler {
   async adopt(session: string): Promise<void> {
     const findings = this.#findings;
     if (!findings) return;
-    await this.#looks.runExclusive(() =>
-      inTime(this.#look(session, findings), this.lookTimeoutMs, () => {
-        const seconds = this.lookTimeoutMs / 1_000;
-        throw new AppError(
-          'unavailable',
-          `A sandbox was looked for without an answer in ${seconds} s.`,
-        );
-      }),
-    );
+    const timeoutMs = this.lookTimeoutMs;
+    const { records, host } = this.#looks;
+    const again = host.again(session, timeoutMs);
+    if (again) return again;
+    const record = await records.run(session, () => this.#recordOf(session), timeoutMs);
+    if (record) await host.run(session, () => this.#adopt(record, findings), timeoutMs);
   }
 
-  #look(session: string, findings: Findings): Promise<void> {
-    const look =
-      this.#looking.get(session) ??
-      this.#adopt(session, findings).finally(() => this.#looking.delete(session));
-    this.#looking.set(session, look);
-    return look;
-  }
-
-  async #adopt(session: string, findings: Findings): Promise<void> {
+  /** That of a sandbox of this server’s own host; one on a machine is adopted by its record. */
+  async #recordOf(session: string): Promise<SandboxRecord | undefined> {
     const record = await this.records.find(session);
-    if (!record || this.sandboxes.ofSession(session)) return;
-    if (!record.begun) return this.#undo(record);
-    if (record.machine !== undefined) return this.#adoptOnMachine(record);
+    if (!record || this.sandboxes.ofSession(session)) return undefined;
+    if (record.begun && record.machine === undefined) return record;
+    await (record.begun ? this.#adoptOnMachine(record) : this.#undo(record));
+    return undefined;
+  }
+
+  async #adopt(record: SandboxRecord, findings: Findings): Promise<void> {
     if (!(await this.#isUsable(record))) return;
     const { state } = await this.hosts.own.host.look(record.sandbox);
     // The session may have been started anew while this waited.
