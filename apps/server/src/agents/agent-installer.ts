@@ -83,7 +83,7 @@ export class AgentInstaller implements OnLead, BeforeApplicationShutdown {
         for (const variant of variants) {
           const libraries = [...variant.libraries];
           const kind = libraries.length > 1 ? 'any' : (libraries[0] ?? 'any');
-          const volume = this.volumes.volumeName([name, version, arch, kind]);
+          const volume = this.store.volumeName([name, version, arch, kind]);
           await this.volumes.fill(volume, variant, { files, signal });
           volumes.push({ name: volume, libraries });
         }

@@ -10,16 +10,20 @@ const agent: SessionAgent = { name, version: '1.0.0', protocol: 'acp' };
 const model = `${{ messages: 'anthropic', responses: 'openai', chat: 'own', gemini: 'google' }[entry?.formats[0] ?? 'chat']}:large`;
 
 let server: SandboxServer;
-beforeEach(async () => {
-  server = await new SandboxServer().open();
+/** The volume with the agent’s packages. */
+let volume: string;
+async function open(env: Record<string, string> = {}): Promise<void> {
+  server = await new SandboxServer().open(env);
+  volume = server.agentStore.volumeName([name]);
   await server.agentStore.putInstalled({
     name,
     version: '1.0.0',
     installed: new Date().toISOString(),
-    volumes: [{ name: 'the-volume', libraries: ['glibc'] }],
+    volumes: [{ name: volume, libraries: ['glibc'] }],
     retired: false,
   });
-});
+}
+beforeEach(() => open());
 afterEach(() => server.close());
 
 const started = async (session: string) => {
@@ -36,20 +40,13 @@ const mountsOf = (session: string) => {
 
 it('get the packages and the policy files read-only, in a container of their own', async () => {
   await server.close();
-  server = await new SandboxServer().open({ BELAY_POOL: '1' });
+  await open({ BELAY_POOL: '1' });
   await until('one is warm', () => server.service.counts.warm === 1);
-  await server.agentStore.putInstalled({
-    name,
-    version: '1.0.0',
-    installed: new Date().toISOString(),
-    volumes: [{ name: 'the-volume', libraries: ['glibc'] }],
-    retired: false,
-  });
   await server.logs.session('one', { agent, model });
   await started('one');
   expect(server.service.counts.warm).toBe(1);
   const mounts = mountsOf('one');
-  expect(mounts.find(({ Source }) => Source === 'the-volume')).toMatchObject({
+  expect(mounts.find(({ Source }) => Source === volume)).toMatchObject({
     Type: 'volume',
     Target: `/opt/agents/${name}`,
     ReadOnly: true,
@@ -61,7 +58,7 @@ it('get the packages and the policy files read-only, in a container of their own
   }
   // Belay’s own sessions get none of it.
   await server.startSession('two');
-  expect(JSON.stringify(mountsOf('two'))).not.toMatch(/the-volume|placed-/);
+  expect(JSON.stringify(mountsOf('two'))).not.toMatch(/belay-agent|placed-/);
 });
 
 it('share nothing between two sessions but the packages', async () => {

@@ -99,8 +99,4 @@ export class AgentVolumes {
   async keepOnly(volumes: readonly string[]): Promise<void> {
     await this.host.keptFiles.keepOnly(volumes);
   }
-
-  volumeName(parts: readonly string[]): string {
-    return ['belay-agent', this.config.instance, ...parts].join('-');
-  }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, customAgent, type CustomAgent, type SavedCustomAgent } from '@belay/protocol';
 import { z } from 'zod';
+import { Config } from '../config.js';
 import { keptSecrets } from '../storage/kept-secrets.js';
 import type { Document } from '../storage/document.js';
 import { Documents } from '../storage/documents.js';
@@ -27,16 +28,26 @@ const content = z.object({
 export class AgentStore {
   readonly #document: Document<typeof content>;
 
-  constructor(documents: Documents) {
+  constructor(
+    private readonly config: Config,
+    documents: Documents,
+  ) {
     this.#document = documents.open('agents', content, { installed: [], custom: [] });
   }
 
+  /** Those of this server’s engine: servers of one database may have others. */
   get installed(): readonly InstalledVersion[] {
-    return this.#document.value.installed;
+    return this.#document.value.installed.filter((one) => this.#isHere(one));
   }
 
   get custom(): readonly CustomAgent[] {
     return this.#document.value.custom;
+  }
+
+  /** The names of all that sessions can have here; with `retired`, also of those that only earlier sessions have. */
+  names({ retired }: { retired: boolean }): string[] {
+    const installed = this.installed.filter((one) => retired || !one.retired);
+    return [...new Set([...installed, ...this.custom].map(({ name }) => name))].toSorted();
   }
 
   /** The version that new sessions get. */
@@ -50,32 +61,33 @@ export class AgentStore {
 
   /** New sessions get this version from now on. */
   putInstalled(put: InstalledVersion): Promise<void> {
-    return this.#document.change((before) => {
-      const others = before.installed.filter(
+    return this.#changeInstalled((here) => {
+      const others = here.filter(
         ({ name, version }) => name !== put.name || version !== put.version,
       );
       const retired = others.map((one) =>
         one.name === put.name ? { ...one, retired: true } : one,
       );
-      return { ...before, installed: [...retired, put] };
+      return [...retired, put];
     });
   }
 
   /** No new session gets this agent. */
   retire(name: string): Promise<void> {
-    return this.#document.change((before) => ({
-      ...before,
-      installed: before.installed.map((one) =>
-        one.name === name ? { ...one, retired: true } : one,
-      ),
-    }));
+    return this.#changeInstalled((here) =>
+      here.map((one) => (one.name === name ? { ...one, retired: true } : one)),
+    );
   }
 
   forget({ name, version }: InstalledVersion): Promise<void> {
-    return this.#document.change((before) => ({
-      ...before,
-      installed: before.installed.filter((one) => one.name !== name || one.version !== version),
-    }));
+    return this.#changeInstalled((here) =>
+      here.filter((one) => one.name !== name || one.version !== version),
+    );
+  }
+
+  /** The name of a volume with an agent’s packages, which says whose engine has it. */
+  volumeName(parts: readonly string[]): string {
+    return ['belay-agent', this.config.instance, ...parts].join('-');
   }
 
   /** Adds or replaces an entry. Throws `invalid_input` for a value that is to be kept and was never saved. */
@@ -93,6 +105,18 @@ export class AgentStore {
     return this.#document.change((before) => {
       if (!before.custom.some((one) => one.name === name)) throw noSuchAgent(name);
       return { ...before, custom: before.custom.filter((one) => one.name !== name) };
+    });
+  }
+
+  #isHere({ volumes }: InstalledVersion): boolean {
+    return volumes.every(({ name }) => name.startsWith(this.volumeName([''])));
+  }
+
+  #changeInstalled(change: (here: InstalledVersion[]) => InstalledVersion[]): Promise<void> {
+    return this.#document.change((before) => {
+      const elsewhere = before.installed.filter((one) => !this.#isHere(one));
+      const here = before.installed.filter((one) => this.#isHere(one));
+      return { ...before, installed: [...elsewhere, ...change(here)] };
     });
   }
 }

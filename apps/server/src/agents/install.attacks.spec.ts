@@ -51,7 +51,7 @@ async function install(locked: LockedPackage, more: Record<string, string> = {})
     ...more,
   });
   const database = new Database(config);
-  const store = new AgentStore(await Documents.load(config, database));
+  const store = new AgentStore(config, await Documents.load(config, database));
   const volumes = new AgentVolumes(config, dockerHostOf(config, engine as unknown as DockerClient));
   const lock = { roots: { [locked.name]: locked.version }, platforms: {}, packages: [locked] };
   const log = { summaries: () => Promise.resolve([]) };

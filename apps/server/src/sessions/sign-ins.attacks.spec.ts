@@ -44,10 +44,15 @@ let bob: Headers;
 beforeAll(async () => {
   await server.start();
   const installed = new Date().toISOString();
-  const volumes = [{ name: 'packages', libraries: ['glibc'] }];
-  await server.app
-    .get(AgentStore, { strict: false })
-    .putInstalled({ name: 'fake', version: '1.0.0', installed, volumes, retired: false });
+  const store = server.app.get(AgentStore, { strict: false });
+  const volumes = [{ name: store.volumeName(['fake']), libraries: ['glibc'] }];
+  await store.putInstalled({
+    name: 'fake',
+    version: '1.0.0',
+    installed,
+    volumes,
+    retired: false,
+  });
   const typed = { command: ['typed'], protocol: 'terminal' };
   await server.json('PUT', '/api/custom-agents/typed', typed);
   [ada, bob] = [await newUser('ada'), await newUser('bob')];

@@ -132,7 +132,7 @@ export class SandboxServer {
     const storage = this.#storage(config);
     const approved = new ApprovedServices(unused, unused, unused, unused, unused, hosts);
     const live = new TransientNotices();
-    this.agentStore = new AgentStore(documents);
+    this.agentStore = new AgentStore(config, documents);
     this.signIns = new SignInStore(config, documents);
     const agents = new SessionAgents(
       config,
