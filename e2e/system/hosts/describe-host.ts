@@ -122,6 +122,7 @@ function describeContainers(tests: HostTests): void {
     expect(await images.id(other)).toEqual(expect.any(String));
     expect(await images.id('belay/there-is-no-such-image:1')).toBeUndefined();
     expect(await images.id('not a name')).toBeUndefined();
+    expect(await images.has('belay/there-is-no-such-image:1')).toBe(false);
     expect(await images.firstPath(other, ['/nowhere', '/bin/sh', '/etc'])).toBe('/bin/sh');
     expect(await images.firstPath(other, ['/nowhere'])).toBeUndefined();
   });

@@ -160,6 +160,8 @@ export interface Can {
 export interface HostImages {
   /** Changes with the content of the image that has this name; undefined for one that is not there. */
   id(image: string): Promise<string | undefined>;
+  /** Whether a container can begin without fetching the image, as far as that is known without running anything. */
+  has(image: string): Promise<boolean>;
   /** The first of these paths that an image has. Fetches a missing image. */
   firstPath(image: string, paths: readonly string[]): Promise<string | undefined>;
   /** Fetches a missing image; whether it was missing. Throws `not_found`. */

@@ -51,6 +51,14 @@ export function countText(value: number): string {
 export const pluralText = (value: number, one: string, many = `${one}s`): string =>
   `${numberText(value)} ${value === 1 ? one : many}`;
 
+/** Names, of which at most five are shown: codex, gemini; a, b, c, d, e and 12 more. */
+export const namesText = (names: readonly string[]): string =>
+  names.length > shownNames
+    ? `${names.slice(0, shownNames).join(', ')} and ${names.length - shownNames} more`
+    : names.join(', ');
+
+const shownNames = 5;
+
 /** A size in binary units, like the limits: 800 B, 1.5 KiB, 2 MiB. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

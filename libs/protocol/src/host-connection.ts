@@ -102,6 +102,11 @@ export const hostCalls = {
     input: z.object({ image: imageReference.nullable() }),
     output: z.object({ id: z.string().max(500).nullable() }),
   },
+  /** False for an image that may not be used. */
+  'host.hasImage': {
+    input: z.object({ image: imageReference.nullable() }),
+    output: z.object({ has: z.boolean() }),
+  },
   'host.firstPath': {
     input: z.object({ image: imageReference.nullable(), paths: z.array(path).max(1_000) }),
     output: z.object({ path: path.nullable() }),

@@ -8,6 +8,7 @@ export * from './agent-program.js';
 export * from './agent-trace.js';
 export * from './agent-turn.js';
 export * from './agents.js';
+export * from './allows-image.js';
 export * from './approvals.js';
 export * from './budget-use.js';
 export * from './budgets.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pluralText } from './format.js';
+import { namesText, pluralText } from './format.js';
 
 /** `bare`: agents run as the user who joined the machine, without confinement; `container`: each runs in a container. */
 export const machineKind = z.enum(['bare', 'container']);
@@ -49,6 +49,13 @@ export type PlaceLabels = z.infer<typeof placeLabels>;
 /** The label that every place has from the server: `server` for its own sandboxes, `machine` for a joined machine. */
 export const placeLabel = 'place';
 
+/** What a machine’s user allows, which the machine says itself and can only say of itself. */
+export const allowedImages = z
+  .array(
+    z.string().regex(/^[!-~]{1,200}$/, 'the name of an image: up to 200 characters, no spaces'),
+  )
+  .max(50, 'at most 50 images');
+
 /** What a place has for sandboxes. */
 export const placeCapacity = z.object({
   sandboxes: z.int().min(1).max(10_000).describe('The most sandboxes at a time.'),
@@ -58,6 +65,9 @@ export const placeCapacity = z.object({
     .nullable()
     .describe('The memory of the whole machine, in MiB; null if it is not known, as of a cluster.'),
   cpus: z.number().positive().max(10_000).nullable().describe('Null if they are not known.'),
+  images: allowedImages
+    .default([])
+    .describe('The images that sessions may name there, with `*` for any characters.'),
 });
 export type PlaceCapacity = z.infer<typeof placeCapacity>;
 
@@ -111,6 +121,9 @@ export const confinementOf = ({ kind, host }: Pick<Machine, 'kind' | 'host'>): s
 export const ownSandboxes = z.object({
   running: machine.shape.running,
   capacity: placeCapacity,
+  agents: z
+    .array(z.string())
+    .describe('The agents of other vendors that sessions can have there, by their names.'),
   sessions: z.array(z.string()).describe('The sessions that they belong to.'),
 });
 export type OwnSandboxes = z.infer<typeof ownSandboxes>;
@@ -120,6 +133,21 @@ export const loadText = (running: number, capacity: PlaceCapacity | null): strin
   capacity === null
     ? pluralText(running, 'session')
     : `${running} of ${pluralText(capacity.sandboxes, 'sandbox', 'sandboxes')}`;
+
+/** The agents and the images that sessions can have at a place, if there are any to tell: each is a part of a list. */
+export const installedTexts = ({
+  agents = [],
+  capacity,
+}: {
+  agents?: readonly string[];
+  capacity: PlaceCapacity | null;
+}): string[] => {
+  const images = capacity?.images.filter((image) => image !== '*') ?? [];
+  return [
+    ...(agents.length > 0 ? [`agents: ${namesText(agents)}`] : []),
+    ...(images.length > 0 ? [`images: ${namesText(images)}`] : []),
+  ];
+};
 
 /** An id that an engine gave, or one of an image, with its algorithm. */
 export const engineId = z.string().regex(/^(?:[a-z0-9]{1,20}:)?[0-9a-f]{12,128}$/);

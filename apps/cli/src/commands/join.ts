@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join as joinPath, resolve } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { AppError, errorFrom, pluralText } from '@belay/protocol';
+import { allowedImages, AppError, errorFrom, pluralText } from '@belay/protocol';
 import { BackgroundServer } from '../background/background-server.js';
 import { AgentProcesses } from '../join/agent-processes.js';
 import { prepareContainers, type ContainerSettings } from '../join/container-settings.js';
@@ -65,13 +65,13 @@ const nothingConfined = (url: URL): string =>
 const containedBy = (
   {
     image,
-    allowedImages,
+    allowedImages: others,
     limits,
     capacity,
   }: Pick<PodSettings, 'allowedImages' | 'capacity' | 'image' | 'limits'>,
   what: string,
 ): string =>
-  `Up to ${pluralText(capacity.sandboxes, 'agent')} at a time. Each agent runs in a ${what} of its own, with the image ${image}${allowed(allowedImages)}: no files of this machine, no network except through the server, ${limits.memoryMb} MB of memory and ${limits.cpus} CPUs.`;
+  `Up to ${pluralText(capacity.sandboxes, 'agent')} at a time. Each agent runs in a ${what} of its own, with the image ${image}${allowed(others)}: no files of this machine, no network except through the server, ${limits.memoryMb} MB of memory and ${limits.cpus} CPUs.`;
 
 const allowed = (images: readonly string[]): string =>
   images.length === 0 ? '' : ` unless its session names another of ${images.join(', ')}`;
@@ -136,6 +136,12 @@ function assertOptionsFit(options: JoinOptions): void {
         ? []
         : [given(inPods), 'agents in pods: add --kubernetes'];
   if (name !== undefined) throw new AppError('invalid_input', `--${name} is for ${kinds}.`);
+  const { error } = allowedImages.safeParse([
+    ...(image === undefined ? [] : [image]),
+    ...(allowImage ?? []),
+  ]);
+  const [issue] = error?.issues ?? [];
+  if (issue) throw new AppError('invalid_input', `--image and --allow-image: ${issue.message}.`);
 }
 
 /** The refused token is the machine’s, not the user’s. */

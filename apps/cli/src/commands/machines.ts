@@ -3,6 +3,7 @@ import {
   AppError,
   bytesText,
   confinementOf,
+  installedTexts,
   loadText,
   pluralText,
   type Machine,
@@ -26,6 +27,7 @@ export async function listMachines(options: PrintOptions): Promise<void> {
       [
         confinementOf({ kind, host }),
         loadWords(running, capacity),
+        ...installedTexts({ capacity }),
         ...Object.entries(labels).map(([label, value]) => `${label}=${value}`),
         [...(kind === 'bare' ? [host] : []), os, arch].join(', '),
       ].join(' · '),
@@ -33,7 +35,8 @@ export async function listMachines(options: PrintOptions): Promise<void> {
   });
   if (options.json || machines.length === 0) return;
   const own = await client.machines.own();
-  outputTo(process.stdout).line(`This server itself has ${loadWords(own.running, own.capacity)}.`);
+  const words = [loadWords(own.running, own.capacity), ...installedTexts(own)].join('; ');
+  outputTo(process.stdout).line(`This server itself has ${words}.`);
 }
 
 const stateOf = ({ connected, draining }: Pick<Machine, 'connected' | 'draining'>): string =>

@@ -53,7 +53,9 @@ export async function prepareContainers({
   const made = prepared.safeParse(reply);
   if (made.success) {
     const limits = { memoryMb: memory, cpus };
-    return { ...made.data, allowedImages, limits, capacity: capacityFor(limits, maxSandboxes) };
+    const images = [...(image === undefined ? [] : [image]), ...allowedImages];
+    const capacity = { ...capacityFor(limits, maxSandboxes), images };
+    return { ...made.data, allowedImages, limits, capacity };
   }
   const why = failed.safeParse(reply).data?.error ?? 'Preparing this machine failed, see above.';
   throw new AppError(
@@ -63,7 +65,10 @@ export async function prepareContainers({
 }
 
 /** As many sandboxes as the memory of this machine holds, unless its user gives a number. */
-function capacityFor({ memoryMb: each }: Limits, wanted: number | undefined): PlaceCapacity {
+function capacityFor(
+  { memoryMb: each }: Limits,
+  wanted: number | undefined,
+): Omit<PlaceCapacity, 'images'> {
   const memoryMb = Math.floor(totalmem() / 2 ** 20);
   const sandboxes = wanted ?? Math.max(1, Math.floor(memoryMb / each));
   return { sandboxes: Math.min(sandboxes, mostSandboxes), memoryMb, cpus: availableParallelism() };

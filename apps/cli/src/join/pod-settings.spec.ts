@@ -8,14 +8,14 @@ const needed: PodOptions = {
 
 describe('the settings of belay join --kubernetes', () => {
   it('name the cluster, and how many sandboxes it takes', () => {
-    const more = { memory: 1024, cpus: 1, maxSandboxes: 3, podFiles: true };
+    const more = { memory: 1024, cpus: 1, maxSandboxes: 3, podFiles: true, allowImage: ['node:*'] };
     expect(podSettings({ ...needed, ...more }, '/home/me/.kube/config')).toMatchObject({
       kubeconfig: '/home/me/.kube/config',
       namespace: 'belay-sandboxes',
       podFiles: true,
       allowUnconfined: false,
       limits: { memoryMb: 1024, cpus: 1 },
-      capacity: { sandboxes: 3, memoryMb: 3072, cpus: 3 },
+      capacity: { sandboxes: 3, memoryMb: 3072, cpus: 3, images: [needed.image, 'node:*'] },
     });
     expect(podSettings(needed, '').kubeconfig).toBeUndefined();
   });

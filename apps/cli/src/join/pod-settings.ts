@@ -68,7 +68,12 @@ export function podSettings(options: PodOptions, kubeconfig: string | undefined)
     podFiles: options.podFiles ?? false,
     allowUnconfined: options.allowUnconfined ?? false,
     limits: { memoryMb, cpus },
-    capacity: { sandboxes, memoryMb: sandboxes * memoryMb, cpus: sandboxes * cpus },
+    capacity: {
+      sandboxes,
+      memoryMb: sandboxes * memoryMb,
+      cpus: sandboxes * cpus,
+      images: [image, ...allowImage],
+    },
   };
 }
 

@@ -1,5 +1,7 @@
 import { isEvent, type Check, type SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
+import { ownerCaller, type Caller } from '../access/caller.js';
+import { Machines } from '../sandboxes/machines/machines.js';
 import { joinMachine, runOnMachines } from '../testing/joined-machine.js';
 import { TestServer } from '../testing/server.js';
 
@@ -78,8 +80,28 @@ describe('the places of sessions', () => {
     expect(await create({ labels: { 'a b': 'x' } })).toMatchObject({ status: 400 });
   });
 
+  it('allow the image that a session names', async () => {
+    await join('box', { images: ['node:*'] });
+    await join('other', { sandboxes: 9 });
+    await server.session();
+    expect(await placeOf(await server.session({ image: 'node:24' }))).toBe('box');
+    const { id } = await create({ image: 'ruby:3' });
+    const reason = async () => (await server.log.summary(id)).reason;
+    await until('it waits', async () => (await reason()) !== null);
+    expect(await reason()).toBe('Waiting for a free sandbox (0 ahead of it).');
+    expect(await create({ image: 'ruby:3', labels: { place: 'machine' } })).toMatchObject({
+      status: 409,
+      detail: expect.stringContaining('box does not allow the image ruby:3') as string,
+    });
+  });
+
   it('are listed with their load', async () => {
-    const { id } = await join('box', { sandboxes: 3, labels: { disk: 'ssd' } });
+    const { id } = await join('box', {
+      sandboxes: 3,
+      labels: { disk: 'ssd' },
+      images: ['node:*', 'python:3'],
+    });
+    await server.json('PUT', '/api/custom-agents/mine', { command: ['mine'], protocol: 'acp' });
     const session = await server.session({ machine: 'box' });
     const machines = await server.json<never[]>('GET', '/api/machines');
     expect(machines).toMatchObject([
@@ -88,7 +110,7 @@ describe('the places of sessions', () => {
         labels: { disk: 'ssd' },
         draining: false,
         running: 1,
-        capacity: { sandboxes: 3, memoryMb: 8_192, cpus: 4 },
+        capacity: { sandboxes: 3, memoryMb: 8_192, cpus: 4, images: ['node:*', 'python:3'] },
         sessions: [session],
       },
     ]);
@@ -96,13 +118,31 @@ describe('the places of sessions', () => {
     expect(await server.json('GET', '/api/sandboxes')).toMatchObject({
       running: 1,
       capacity: { sandboxes: 1 },
+      agents: ['mine'],
       sessions: [own],
     });
     const checks = await server.json<Check[]>('GET', '/api/checks');
     expect(checks.find(({ name }) => name === 'Places')).toMatchObject({
       ok: true,
-      detail: 'this server has 1 of 1 sandbox; box has 1 of 3 sandboxes',
+      detail:
+        'this server has 1 of 1 sandbox, agents: mine; box has 1 of 3 sandboxes, images: node:*, python:3',
     });
+  });
+
+  it('attack: tell nobody who sees only some sessions which images are allowed there', async () => {
+    await join('box', { images: ['registry.internal/us/*'] });
+    const images = (caller: Caller) =>
+      server.app.get(Machines).list(caller)[0]?.capacity?.images ?? null;
+    expect(images(ownerCaller)).toEqual(['registry.internal/us/*']);
+    expect(images({ ...ownerCaller, sessions: new Set() })).toEqual([]);
+  });
+
+  it('attack: a machine that says more images than it may gets no sessions', async () => {
+    const many = Array.from({ length: 51 }, () => '*');
+    await expect(join('box', { images: many })).rejects.toThrow(/at most 50 images/);
+    await server.session();
+    const refused = await create({ image: 'node:24', labels: { place: 'machine' } });
+    expect(refused).toMatchObject({ status: 409 });
   });
 
   it('attack: a machine cannot take the label of the server, nor an admin give it', async () => {

@@ -13,11 +13,11 @@ import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { StepCopies } from '../logs/step-copies.js';
 import {
-  choosePlace,
+  freePlaces,
   hasCapacity,
   type Needs,
   type SandboxPlace,
-} from '../sandboxes/places/choose-place.js';
+} from '../sandboxes/places/free-places.js';
 import { Places } from '../sandboxes/places/places.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { SandboxSlots } from './sandbox-slots.js';
@@ -37,7 +37,7 @@ export class SessionPlaces {
 
   /** Throws `conflict` unless there is a place for such a session, whether or not it is full now. */
   assertFits(needs: Needs): void {
-    choosePlace(this.#all(), needs);
+    freePlaces(this.#all(), needs);
   }
 
   /**
@@ -51,7 +51,7 @@ export class SessionPlaces {
     const kept = await this.#placeOfFiles(session, all);
     const bound = kept ?? this.#named(settings.machine, all);
     if (!bound?.draining) {
-      const place = bound ?? choosePlace(all, settings);
+      const place = bound ?? (await this.places.choose(all, settings));
       return place && hasCapacity(place) ? place : undefined;
     }
     const stays = kept && (await this.#staysBecause(session, kept));
@@ -60,7 +60,7 @@ export class SessionPlaces {
         'conflict',
         `The machine ${bound.name} is being drained, and this session cannot leave it: ${stays} Let it take sessions again: belay machines use ${bound.name}`,
       );
-    return choosePlace(all, settings);
+    return this.places.choose(all, settings);
   }
 
   /** Whether the next sandbox is one of the server’s own, as soon as there is capacity. */
@@ -72,7 +72,7 @@ export class SessionPlaces {
       if (place) return place.machine === null;
       // All that fit are full.
       const own = this.#all(session).filter(({ machine }) => machine === null);
-      choosePlace(own, settings);
+      freePlaces(own, settings);
       return true;
     } catch {
       // Its start says why.
@@ -120,7 +120,7 @@ export class SessionPlaces {
       return 'The server has no copy of its last step.';
     try {
       const others = this.#all(session).filter(({ id }) => id !== place.id);
-      choosePlace(others, settings);
+      freePlaces(others, settings);
       return null;
     } catch (error) {
       return errorFrom(error).message;

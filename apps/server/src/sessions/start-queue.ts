@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, errorFrom, ignoreError } from '@belay/protocol';
-import type { SandboxPlace } from '../sandboxes/places/choose-place.js';
+import type { SandboxPlace } from '../sandboxes/places/free-places.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { SessionPlaces } from './session-places.js';

@@ -8,8 +8,9 @@ import type { TestServer } from './server.js';
 export async function joinMachine(
   server: TestServer,
   name: string,
-  { sandboxes = 2, labels = {}, kind = 'container' as MachineKind } = {} as {
+  { sandboxes = 2, labels = {}, kind = 'container' as MachineKind, images = [] } = {} as {
     sandboxes?: number;
+    images?: string[];
     labels?: PlaceLabels;
     kind?: MachineKind;
   },
@@ -26,7 +27,7 @@ export async function joinMachine(
     calls: machineServerCalls,
   });
   machine.serve({});
-  const capacity = { sandboxes, memoryMb: 8_192, cpus: 4 };
+  const capacity = { sandboxes, memoryMb: 8_192, cpus: 4, images };
   await machine.call('machine.hello', { description, running: [], capacity });
   return { id, close: () => machine.close() };
 }

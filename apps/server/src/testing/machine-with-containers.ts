@@ -40,6 +40,9 @@ export class ServerPort {
   }
 }
 
+/** What the machine’s user allows besides its own image. */
+const allowedImages = ['node:*'];
+
 /** A joined machine with an engine in memory, as `belay join --container` serves it. */
 export class MachineWithContainers {
   readonly engine = new FakeEngine();
@@ -90,7 +93,7 @@ export class MachineWithContainers {
       }),
       prefix: 'box-',
       image,
-      allowedImages: [],
+      allowedImages,
       limits,
       server: { url, token: credential },
       named: () => {},
@@ -105,7 +108,8 @@ export class MachineWithContainers {
     this.#served.serve(connection);
     this.connection = connection;
     const description = { host: 'h', os: 'o', arch: 'x64', kind: 'container' as const };
-    await connection.call('machine.hello', { description, running: [] });
+    const capacity = { sandboxes: 4, memoryMb: 8_192, cpus: 4, images: [...allowedImages] };
+    await connection.call('machine.hello', { description, running: [], capacity });
   }
 
   /** As when `belay join` is killed. */

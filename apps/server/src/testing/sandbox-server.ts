@@ -153,7 +153,7 @@ export class SandboxServer {
     const connections = new SandboxConnections(listener, calls, dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
     this.machines = new Machines(config, machines, listener, this.sandboxes, hosts);
-    this.places = new Places(config, this.machines, hosts);
+    this.places = new Places(config, this.machines, hosts, this.agentStore);
     const containers = new SandboxContainers(
       config,
       hosts,

@@ -22,6 +22,10 @@ export class DockerImages implements HostImages {
     return this.docker.imageId(image);
   }
 
+  async has(image: string): Promise<boolean> {
+    return (await this.id(image)) !== undefined;
+  }
+
   async firstPath(image: string, paths: readonly string[]): Promise<string | undefined> {
     const { labels: own } = this.options;
     const name = `belay-${own[labels.instance]}-image`;

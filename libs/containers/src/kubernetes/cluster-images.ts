@@ -28,6 +28,11 @@ export class ClusterImages implements HostImages {
     }
   }
 
+  /** Which nodes have an image is not known, nor which of them a pod gets. */
+  async has(): Promise<boolean> {
+    return false;
+  }
+
   async firstPath(image: string, paths: readonly string[]): Promise<string | undefined> {
     const code = exitCodeOfPod(await this.#look(image, paths)) ?? 0;
     return paths[code - 1];

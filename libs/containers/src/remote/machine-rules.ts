@@ -1,4 +1,4 @@
-import { AppError, matchWildcards, type hostCalls } from '@belay/protocol';
+import { allowsImage, AppError, type hostCalls } from '@belay/protocol';
 import type { z } from 'zod';
 import type { ContainerSpec, Limits, ProgramSpec } from '../container-host.js';
 
@@ -56,8 +56,7 @@ export class MachineRules {
 
   allows(image: string | null): boolean {
     const { image: own, allowedImages } = this.options;
-    if (image === null || image === own) return true;
-    return allowedImages.some((pattern) => fits(pattern, image));
+    return image === null || image === own || allowsImage(allowedImages, image);
   }
 
   /** Null for the machine’s own. Throws `forbidden` for one that is not allowed. */
@@ -92,12 +91,6 @@ export class MachineRules {
     };
   }
 }
-
-const fits = (pattern: string, image: string): boolean =>
-  matchWildcards(pattern.split(''), image.split(''), {
-    isWildcard: (character) => character === '*',
-    fits: (character, item) => character === item,
-  });
 
 const labelsOf = ({ labels }: Pick<Wanted<'host.start'>, 'labels'>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== undefined));

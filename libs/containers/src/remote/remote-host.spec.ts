@@ -78,6 +78,8 @@ it('is away until its machine has connected, with one sentence', async () => {
   await remote.start(spec('a'), never);
   // The default image is the machine’s own.
   expect(noted.started).toMatchObject([{ id: 'a', image: 'belay/sandbox:1' }]);
+  expect(await remote.images.has('default:1')).toBe(true);
+  expect(noted.asked.at(-1)).toEqual(['images.has', 'belay/sandbox:1']);
 });
 
 it('fails what is under way when the connection breaks, and starts nothing twice', async () => {

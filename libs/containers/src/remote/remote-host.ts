@@ -299,6 +299,8 @@ export class RemoteHost extends ContainerHost {
         const { id } = await this.#call('host.imageId', { image: this.#imageThere(image) });
         return id ?? undefined;
       },
+      has: async (image) =>
+        (await this.#call('host.hasImage', { image: this.#imageThere(image) })).has,
       firstPath: async (image, paths) => {
         const wanted = { image: this.#imageThere(image), paths: [...paths] };
         const { path } = await this.#call('host.firstPath', wanted, { timeoutMs: pullTimeoutMs });

@@ -88,9 +88,11 @@ it('attacks: no image is used or pulled that this machine does not allow', async
     );
     // Not even whether it is there.
     expect(await server.call('host.imageId', { image })).toEqual({ id: null });
+    expect(await server.call('host.hasImage', { image })).toEqual({ has: false });
   }
   expect([noted.started, noted.programs, noted.asked]).toEqual([[], [], []]);
   expect(await server.call('host.imageId', { image: 'node:24' })).toEqual({ id: 'sha256:1' });
+  expect(await server.call('host.hasImage', { image: 'node:24' })).toEqual({ has: true });
 });
 
 it('attacks: no container gets labels, names or folders of others', async () => {

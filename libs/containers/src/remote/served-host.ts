@@ -116,6 +116,9 @@ export class ServedHost {
       'host.imageId': async ({ image }) => ({
         id: (rules.allows(image) && (await host.images.id(rules.image(image)))) || null,
       }),
+      'host.hasImage': async ({ image }) => ({
+        has: rules.allows(image) && (await host.images.has(rules.image(image))),
+      }),
       'host.firstPath': async ({ image, paths }) => ({
         path: (await host.images.firstPath(rules.image(image), paths)) ?? null,
       }),

@@ -19,7 +19,11 @@ export class NotedHost {
         return value;
       };
     return {
-      images: { id: note('images.id', 'sha256:1'), fetch: note('images.fetch', true) },
+      images: {
+        id: note('images.id', 'sha256:1'),
+        has: note('images.has', true),
+        fetch: note('images.fetch', true),
+      },
       keptFiles: { remove: note('keptFiles.remove'), keepOnly: note('keptFiles.keepOnly') },
       onDial: () => {},
       adopt: note('adopt'),

@@ -44,6 +44,22 @@ it('runs a session in a container of the machine, and removes it with its files'
   await box.isEmpty();
 });
 
+it('is the place of a session whose image it has, when this server has to fetch it', async () => {
+  const needs = { labels: {}, mounts: [], agent: undefined, actions: [], image: 'node:24' };
+  const chosen = async () =>
+    (
+      await server.places.choose(
+        server.places.all(() => 0),
+        needs,
+      )
+    )?.name;
+  expect(await chosen()).toBe('this server');
+  server.engine.registry.set('node:24', 'sha256:new');
+  expect(await chosen()).toBe('box');
+  box.engine.registry.set('node:24', 'sha256:new');
+  expect(await chosen()).toBe('this server');
+});
+
 it('goes on after cuts, and with another process of the machine or of the server', async () => {
   await start();
   const { id } = box.engine.only();

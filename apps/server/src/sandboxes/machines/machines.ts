@@ -64,7 +64,7 @@ export class Machines {
 
   /**
    * Those that the caller may use: a bare machine is nothing to the others. For a caller that sees only some sessions,
-   * with these alone, and with the name in place of the host’s.
+   * with these alone, with the name in place of the host’s, and without images, whose names say where they come from.
    */
   list(caller: Caller): Machine[] {
     const usable = this.store.all().filter((machine) => mayUseMachine(caller, machine));
@@ -79,7 +79,7 @@ export class Machines {
       labels,
       draining,
       connected: this.isConnected(id),
-      capacity: this.capacityOf(id) ?? null,
+      capacity: shownTo(caller, this.capacityOf(id)),
       running: this.sessionsOn(id).length,
       moves: [],
       sessions: this.sessionsOn(id).filter((session) => sees(caller, session)),
@@ -141,10 +141,7 @@ export class Machines {
     );
   }
 
-  invite(
-    name: string,
-    labels: PlaceLabels = {},
-  ): Promise<{ name: string; token: string; expires: string }> {
+  invite(name: string, labels?: PlaceLabels): ReturnType<MachineStore['invite']> {
     return this.store.invite(name, labels);
   }
 
@@ -330,6 +327,9 @@ export class Machines {
     return this.store.known(sandbox.machine)?.name ?? 'that was removed';
   }
 }
+
+const shownTo = (caller: Caller, capacity: PlaceCapacity | undefined): PlaceCapacity | null =>
+  capacity ? { ...capacity, ...(!seesAll(caller) && { images: [] }) } : null;
 
 const notConnected = (name: string): string =>
   `The machine ${name} is not connected: run “belay join” there again.`;

@@ -15,14 +15,14 @@ const machine: Machine = {
   connected: true,
   labels: { gpu: 'a100' },
   draining: false,
-  capacity: { sandboxes: 4, memoryMb: 8_192, cpus: 8 },
+  capacity: { sandboxes: 4, memoryMb: 8_192, cpus: 8, images: ['node:*', 'python:3'] },
   running: 1,
   sessions: ['s1'],
   moves: [],
 };
 
 /** Shows what the server lists, which a change of the machine changes. */
-const ofServer = { sandboxes: 20, memoryMb: 16_384, cpus: 2 };
+const ofServer = { sandboxes: 20, memoryMb: 16_384, cpus: 2, images: ['*'] };
 const show = async (
   first: Partial<Machine>,
   afterwards: Partial<Machine> = {},
@@ -38,7 +38,7 @@ const show = async (
       replies: {
         machines: {
           list: () => [listed],
-          own: () => ({ running: 3, capacity, sessions: [] }),
+          own: () => ({ running: 3, capacity, agents: ['codex'], sessions: [] }),
           change: ({ body: { draining = false } }) =>
             (listed = { ...listed, ...afterwards, draining }),
         },
@@ -57,7 +57,7 @@ const click = async (name: string, within_: { findByRole: typeof screen.findByRo
 describe('the settings for machines', () => {
   it('show how full each place is, this server first', async () => {
     const { box } = await show({});
-    box.getByText('1 of 4 sandboxes · 8 GiB of memory · 8 CPUs');
+    box.getByText('1 of 4 sandboxes · 8 GiB of memory · 8 CPUs · images: node:*, python:3');
     box.getByText(/gpu=a100/);
     expect(box.getByRole('meter', { name: 'Sandboxes' }).getAttribute('aria-valuenow')).toBe('1');
     expect(box.getByRole('link').getAttribute('href')).toBe('/sessions/s1');
@@ -65,12 +65,12 @@ describe('the settings for machines', () => {
       .getAllByRole('region')
       .map((region) => region.getAttribute('aria-label'));
     expect(regions).toEqual(['This server', 'box']);
-    screen.getByText('3 of 20 sandboxes · 16 GiB of memory · 2 CPUs');
+    screen.getByText('3 of 20 sandboxes · 16 GiB of memory · 2 CPUs · agents: codex');
   });
 
   it('show no memory and processors of a cluster', async () => {
     await show({}, {}, { ...ofServer, memoryMb: null, cpus: null });
-    screen.getByText('3 of 20 sandboxes');
+    screen.getByText('3 of 20 sandboxes · agents: codex');
   });
 
   it('drain a machine after a question, say what became of its sessions, and use it again', async () => {

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import {
   bytesText,
+  installedTexts,
   loadText,
   pluralText,
   type MachineMove,
@@ -15,22 +16,31 @@ interface PlaceLoadProps {
   running: number;
   /** Null if it is not known. */
   capacity: PlaceCapacity | null;
+  /** Those of other vendors that are installed there. */
+  agents?: readonly string[];
   sessions: readonly string[];
   /** What became of the sessions when the place was drained. */
   moves?: readonly MachineMove[];
 }
 
 /** How full a place is, the sessions whose sandboxes it has, and those that have left it. */
-export function PlaceLoad({ running, capacity, sessions, moves = [] }: PlaceLoadProps) {
+export function PlaceLoad({
+  running,
+  capacity,
+  agents = [],
+  sessions,
+  moves = [],
+}: PlaceLoadProps) {
   const listed = new Set([...sessions, ...moves.map(({ session }) => session)]);
   const { memoryMb = null, cpus = null } = capacity ?? {};
   return (
     <div className="mt-2 space-y-1.5">
       {capacity && <Meter label="Sandboxes" value={running} max={capacity.sandboxes} />}
-      <p className="text-xs text-muted">
+      <p className="text-xs break-words text-muted">
         {loadText(running, capacity)}
         {memoryMb !== null && ` · ${bytesText(memoryMb * 2 ** 20)} of memory`}
         {cpus !== null && ` · ${pluralText(cpus, 'CPU')}`}
+        {installedTexts({ agents, capacity }).map((text) => ` · ${text}`)}
       </p>
       {listed.size > 0 && (
         <ul className="space-y-0.5 text-xs">

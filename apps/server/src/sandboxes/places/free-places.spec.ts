@@ -1,4 +1,4 @@
-import { choosePlace, type Needs, type SandboxPlace } from './choose-place.js';
+import { freePlaces, type Needs, type SandboxPlace } from './free-places.js';
 
 const needs = (more: Partial<Needs> = {}): Needs => ({
   labels: {},
@@ -18,13 +18,23 @@ const place = (name: string, more: Partial<SandboxPlace> = {}): SandboxPlace => 
   isAway: false,
   limit: 4,
   running: 0,
+  agents: null,
+  images: [],
   ...more,
 });
 const server = (more: Partial<SandboxPlace> = {}) =>
-  place('this server', { id: null, machine: null, labels: { place: 'server' }, ...more });
+  place('this server', {
+    id: null,
+    machine: null,
+    labels: { place: 'server' },
+    agents: ['codex'],
+    images: ['*'],
+    ...more,
+  });
+const codex = { agent: { name: 'codex', version: '1', protocol: 'terminal' } as const };
 
 describe('the place of a session', () => {
-  const chosen = (places: SandboxPlace[], wanted = needs()) => choosePlace(places, wanted)?.name;
+  const chosen = (places: SandboxPlace[], wanted = needs()) => freePlaces(places, wanted)[0]?.name;
 
   it('is the least loaded one for its size, and the first of equals', () => {
     expect(chosen([server(), place('box')])).toBe('this server');
@@ -33,6 +43,11 @@ describe('the place of a session', () => {
       'this server',
     );
     expect(chosen([place('a', { running: 1 }), place('b', { running: 1 })])).toBe('a');
+  });
+
+  it('comes before all others with capacity that fit, by their load', () => {
+    const all = [server({ running: 2 }), place('a', { running: 4 }), place('b'), place('c')];
+    expect(freePlaces(all, needs()).map(({ name }) => name)).toEqual(['b', 'c', 'this server']);
   });
 
   it('is none that is full, and none at all when all are', () => {
@@ -63,13 +78,38 @@ describe('the place of a session', () => {
     const permissions = { workspace: 'read' } as never;
     for (const more of [
       { mounts: [{ folder: '/data', path: '/mnt/data', readOnly: true }] },
-      { agent: { name: 'codex', version: '1', protocol: 'terminal' } as const },
-      { image: 'mine:1' },
       { actions: [{ permissions } as never] },
     ])
       expect(chosen(all, needs(more))).toBe('this server');
     expect(chosen(all)).toBe('box');
-    expect(chosen(all, needs({ image: 'mine:1', labels: { place: 'machine' } }))).toBe('box');
+  });
+
+  it('has the agent of another vendor, or one sentence names the places and how to install it', () => {
+    const all = (agents: string[]) => [server({ agents, running: 3 }), place('box'), place('b')];
+    expect(chosen(all(['codex', 'pi']), needs(codex))).toBe('this server');
+    expect(() => chosen(all(['pi']), needs(codex))).toThrow(
+      /^No place fits this session: this server does not have the agent codex; box runs no agents of other vendors; b runs no agents of other vendors\. Install the agent on this server: belay agents install codex$/,
+    );
+    const labels = { place: 'machine' };
+    expect(() => chosen(all(['codex']), needs({ ...codex, labels }))).toThrow(
+      /^No place fits this session: this server does not have place=machine; box runs .*; b runs .*\. The agent codex is installed on this server: ask for labels that it has\.$/,
+    );
+  });
+
+  it('allows the image', () => {
+    const all = [
+      server({ running: 3 }),
+      place('box'),
+      place('node', { images: ['python:3', 'node:*'], running: 1 }),
+    ];
+    expect(chosen(all, needs({ image: 'node:24' }))).toBe('node');
+    expect(chosen(all, needs({ image: 'python:3' }))).toBe('node');
+    expect(chosen(all, needs({ image: 'python:3.14' }))).toBe('this server');
+    expect(chosen(all)).toBe('box');
+    const labels = { place: 'machine' };
+    expect(() => chosen(all, needs({ image: 'ruby:3', labels }))).toThrow(
+      /box does not allow the image ruby:3 \(belay join --allow-image\); node does not allow/,
+    );
   });
 
   it('attack: is never a bare machine, which the reasons for the others do not name', () => {
