@@ -33,7 +33,9 @@ describeSystem('a machine with containers', (server) => {
   });
 
   it('has a browser beside an image without one, and removes all of the session', async () => {
-    const session = await idle(server, { image, machine: 'box' });
+    const [{ capacity } = {}] = await server.client.machines.list();
+    expect(capacity?.images).toEqual([prepared('BELAY_TEST_IMAGE'), `${image}*`]);
+    const session = await idle(server, { image, labels: { place: 'machine' } });
     const call = <N extends OperationName>(operation: N, input: OperationRequest<N>) =>
       server.client.sessions.call(session.id, operation, input);
     const opened = await call('browser.open', { url: 'data:text/html,<title>There</title>' });
