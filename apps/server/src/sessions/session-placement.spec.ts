@@ -80,6 +80,16 @@ it('is each in turn for sessions that begin at once', async () => {
   expect(ofEach).toEqual([3, 3, 3]);
 });
 
+it('is chosen while the storage does not answer for another session', async () => {
+  const answers = Promise.withResolvers<null>();
+  const finds = jest.spyOn(server.sandboxes, 'filesAt').mockReturnValueOnce(answers.promise);
+  const waits = owner();
+  await until('it waits', () => finds.mock.calls.length > 0);
+  expect(await owner()).toBe('other');
+  answers.resolve(null);
+  expect(await waits).toBe(serverId);
+});
+
 const here = { instance: 'here' };
 it.each<
   [string, { servers?: LiveServer[]; settings?: object; placed?: Parameters<typeof owner>[1] }]

@@ -29,7 +29,10 @@ const passingOn: ReadonlySet<ApiName | undefined> = new Set<ApiName>([
 /** Begins new sessions at the server that works on the fewest, of those that have the same sandboxes. */
 @Injectable()
 export class SessionPlacement {
-  /** One after another: of many that begin at once, each counts those before it. */
+  /**
+   * One after another: of many that begin at once, each counts those before it. Meanwhile, only the database is asked: a
+   * storage that does not answer for one session keeps no others waiting.
+   */
   readonly #choices = new Mutex();
 
   constructor(
@@ -44,9 +47,11 @@ export class SessionPlacement {
   /** Starts a session that was created, here or elsewhere: then this server appends no more to its log. */
   async begin(session: string, { caller, sendsWorkspace, stays }: Placed): Promise<void> {
     const isBound = stays || caller.isLocal || !passingOn.has(caller.via?.api);
-    const other = isBound
-      ? undefined
-      : await this.#choices.runExclusive(() => this.#handedTo(session));
+    const others = isBound ? [] : await this.#othersFor(session);
+    const other =
+      others.length > 0
+        ? await this.#choices.runExclusive(() => this.#handedTo(session, others))
+        : undefined;
     if (!other) return this.#beginHere(session, sendsWorkspace);
     const looks = ignoreError('it looks for them every half second');
     await this.changes.tell('handed', other.id).catch(looks);
@@ -59,9 +64,24 @@ export class SessionPlacement {
     if (epoch === 0) this.queue.begin(session, { sendsWorkspace });
   }
 
+  /** Other servers that could have the session’s sandbox. */
+  async #othersFor(session: string): Promise<LiveServer[]> {
+    try {
+      const others = (await this.servers.others()).filter(
+        (one) => this.servers.sharesEngine(one) && one.sandboxes < one.capacity,
+      );
+      if (others.length === 0 || !(await this.places.isAtServer(session))) return [];
+      // The server that leads gives a user’s sign-in from one session to the next.
+      return (await this.log.settings(session)).agent?.login ? [] : others;
+    } catch {
+      // It begins here.
+      return [];
+    }
+  }
+
   /** Undefined for a session that begins here. */
-  async #handedTo(session: string): Promise<LiveServer | undefined> {
-    const other = await this.#other(session).catch(ignoreError('it begins here'));
+  async #handedTo(session: string, others: readonly LiveServer[]): Promise<LiveServer | undefined> {
+    const other = await this.#leastLoaded(others).catch(ignoreError('it begins here'));
     return other && (await this.#isHandedOver(session, other)) ? other : undefined;
   }
 
@@ -76,14 +96,8 @@ export class SessionPlacement {
     }
   }
 
-  /** Undefined for a session that begins here. */
-  async #other(session: string): Promise<LiveServer | undefined> {
-    const others = (await this.servers.others()).filter(
-      (one) => this.servers.sharesEngine(one) && one.sandboxes < one.capacity,
-    );
-    if (others.length === 0 || !(await this.places.isAtServer(session))) return undefined;
-    // The server that leads gives a user’s sign-in from one session to the next.
-    if ((await this.log.settings(session)).agent?.login) return undefined;
+  /** Undefined for this server. */
+  async #leastLoaded(others: readonly LiveServer[]): Promise<LiveServer | undefined> {
     const owned = await this.store.ownedByServer();
     const load = ({ id }: LiveServer): number => owned.get(id) ?? 0;
     const [least] = others.toSorted((a, b) => load(a) - load(b));
