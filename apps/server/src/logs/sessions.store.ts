@@ -303,6 +303,16 @@ export class SessionsStore {
     return row && eventOfRow(row);
   }
 
+  /** Whether an agent has written something after event number `after`. */
+  async hasAgentWritten(session: string, after: number): Promise<boolean> {
+    const row = await this.#ofSession(session)
+      .where('seq', '>', after)
+      .where('source', '=', 'agent')
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   #ofAction(session: string, action: string) {
     return this.#ofSession(session).where('action', '=', action);
   }

@@ -86,9 +86,7 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   /** One that was paused before its start is so while its agent has done nothing since. */
   async #isBeforeStart({ id, state }: SessionSummary): Promise<boolean> {
     if (state !== 'paused' || this.sandboxes.state(id) !== 'none') return state === 'starting';
-    const events = await this.log.read(id, { after: 0 });
-    const start = events.findLastIndex(({ action }) => action === 'start');
-    return events.slice(start).every(({ source }) => source !== 'agent');
+    return this.status.isAwaited(id);
   }
 
   /** The sandbox of a session that has ended. */

@@ -2,15 +2,25 @@ import { Injectable } from '@nestjs/common';
 import { isEnded, newEvent, type SessionState } from '@belay/protocol';
 import { stateMessage, workingState } from '../logs/consequences.js';
 import { EventLog } from '../logs/event-log.js';
+import { SessionsStore } from '../logs/sessions.store.js';
 
 /** Writes the progress of a start to the log: queued, running, or failed with a reason. */
 @Injectable()
 export class StartStatus {
-  constructor(private readonly log: EventLog) {}
+  constructor(
+    private readonly log: EventLog,
+    private readonly store: SessionsStore,
+  ) {}
 
   /** Whether the session has ended, so that nothing starts for it. Throws `not_found` for one that was deleted. */
   async isOver(session: string): Promise<boolean> {
     return isEnded((await this.log.summary(session)).state);
+  }
+
+  /** Whether the session’s agent has done nothing since its last start. */
+  async isAwaited(session: string): Promise<boolean> {
+    const start = await this.store.latest(session, 'start');
+    return !(await this.store.hasAgentWritten(session, start?.seq ?? 0));
   }
 
   /** Changes only a session that is still starting: the user may have stopped it meanwhile. */
