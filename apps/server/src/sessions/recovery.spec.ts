@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
+import { AppError, ignoreError } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { TestServer } from '../testing/server.js';
 import { Recovery } from './recovery.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { SessionPlaces } from './session-places.js';
+import { pauseEvent, startEvent } from './start-event.js';
+import { Takeovers } from './takeovers.js';
 
 const server = new TestServer();
 beforeAll(() => server.start());
@@ -18,8 +20,9 @@ afterAll(() => server.close());
 
 const recovery = () => server.app.get(Recovery);
 /** A session of an earlier server, whose sandbox is not known here yet. */
-async function taken() {
+async function taken(works?: (session: string) => Promise<unknown>) {
   const id = await server.session();
+  await works?.(id);
   const agent = server.sandboxes.agents.get(id)!;
   server.sandboxes.agents.delete(id);
   server.app.get(SandboxSlots).free(id);
@@ -44,7 +47,9 @@ describe('looking for sandboxes', () => {
     const warns = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
     const looks = (session: string) =>
       adopt.mock.calls.filter(([looked]) => looked === session).length;
-    const [, , adopted] = [one, two, other].map((session) => session.adopted());
+    // Their next looks come after this test, when they were deleted.
+    for (const { adopted } of [one, two]) adopted().catch(ignoreError('they were deleted'));
+    const adopted = other.adopted();
     await until('it is looked for again', () => looks(other.id) > 2);
     expect([looks(one.id), looks(two.id)]).toEqual([1, 1]);
     expect(warns.mock.calls.flat()).toEqual([
@@ -59,6 +64,52 @@ describe('looking for sandboxes', () => {
     await adopted;
     expect(await server.log.summary(other.id)).toMatchObject({ state: 'running' });
   });
+});
+
+it.each([
+  ['is there', 0],
+  ['is gone', 1],
+])(
+  'leaves a message to an ended session until it is known that its sandbox %s',
+  async (what, more) => {
+    const { id, agent } = await taken(async (session) => {
+      await server.sandboxes.finishes(server.log, session);
+      await server.reaches(session, 'finished');
+    });
+    const goesOn = Promise.withResolvers<void>();
+    jest.spyOn(server.app.get(Reconciler), 'adopt').mockImplementation(async () => {
+      await goesOn.promise;
+      if (what === 'is there') server.sandboxes.agents.set(id, agent);
+    });
+    const before = server.sandboxes.starts.length;
+    const adopted = server.app.get(Takeovers).take([await server.log.summary(id)]);
+    const text = 'And now the docs';
+    expect(await server.json('POST', `/api/sessions/${id}/messages`, { text })).toMatchObject({
+      status: 204,
+    });
+    goesOn.resolve();
+    await adopted;
+    await server.reaches(id, 'running');
+    expect(server.sandboxes.starts).toHaveLength(before + more);
+    expect(server.app.get(SandboxSlots).has(id)).toBe(true);
+  },
+);
+
+it('fails a paused session without a sandbox, unless its agent has done nothing since its start', async () => {
+  const works = async (session: string) => {
+    await server.sandboxes.says(server.log, session, {
+      action: 'say',
+      args: { text: 'Hm.', calls: [] },
+    });
+    await server.json('POST', `/api/sessions/${session}/pause`);
+  };
+  const [worked, restarted] = [await taken(works), await taken(works)];
+  const again = startEvent(await server.log.settings(restarted.id), true);
+  await server.log.append(restarted.id, [again, pauseEvent()]);
+  for (const { adopted } of [worked, restarted]) await adopted();
+  expect((await server.log.summary(worked.id)).state).toBe('failed');
+  await until('it has started', () => server.sandboxes.agents.has(restarted.id));
+  expect((await server.log.summary(restarted.id)).state).toBe('paused');
 });
 
 describe('a sandbox that has died', () => {

@@ -58,14 +58,20 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     return this.sandboxes.state(session) !== 'none' || this.slots.has(session);
   }
 
+  /** The session is going to be adopted: until then, it is not known whether it has a sandbox. */
+  expect(session: string): void {
+    this.slots.setUnknown(session, true);
+  }
+
   /**
    * Sessions with a running sandbox continue; those that have never had one begin; for the others, the log records the loss.
    * One that was handed over to start here begins at once.
    */
   async adopt({ id }: SessionSummary, { isHanded = false } = {}): Promise<void> {
-    const isNew = (await this.log.epoch(id)) === 0;
-    if (!(isNew && isHanded)) await this.#lookFor(id);
-    // It may have been stopped since it was taken.
+    this.expect(id);
+    const looks = this.#lookUnlessNew(id, isHanded);
+    const isNew = await looks.finally(() => this.slots.setUnknown(id, false));
+    // It may have been stopped since it was taken, or continued by its user.
     const summary = await this.log.summary(id);
     const begins = isNew || (await this.#isBeforeStart(summary));
     // A start of its own may have come meanwhile: it reports what comes of it.
@@ -81,6 +87,13 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     } else {
       await this.#lost(id, 'Its sandbox was gone when the server started.');
     }
+  }
+
+  /** Whether the session has never had a sandbox. */
+  async #lookUnlessNew(session: string, isHanded: boolean): Promise<boolean> {
+    const isNew = (await this.log.epoch(session)) === 0;
+    if (!(isNew && isHanded)) await this.#lookFor(session);
+    return isNew;
   }
 
   /** One that was paused before its start is so while its agent has done nothing since. */

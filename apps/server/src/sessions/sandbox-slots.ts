@@ -16,6 +16,7 @@ export class SandboxSlots implements OnApplicationShutdown {
   /** The places of sessions that have a sandbox, or are getting one, by id; null for the server. */
   readonly #taken = new Map<string, string | null>();
   readonly #halting = new Set<string>();
+  readonly #unknown = new Set<string>();
   readonly #lingering = new Map<string, NodeJS.Timeout>();
   readonly #mutexes = new KeyedMutex();
   #onFree: () => void = () => {};
@@ -38,6 +39,16 @@ export class SandboxSlots implements OnApplicationShutdown {
 
   has(session: string): boolean {
     return this.#taken.has(session);
+  }
+
+  /** Whether the session’s sandbox is still looked for: what continues it has to wait. */
+  isUnknown(session: string): boolean {
+    return this.#unknown.has(session);
+  }
+
+  setUnknown(session: string, isUnknown: boolean): void {
+    if (isUnknown) this.#unknown.add(session);
+    else this.#unknown.delete(session);
   }
 
   /** Counts a sandbox for the session, which has one or is getting one. */

@@ -49,6 +49,8 @@ export class StartQueue implements OnApplicationShutdown {
 
   /** The log was extended: a connected agent receives the events, otherwise a new one starts from the log. */
   async resume(session: string): Promise<void> {
+    // Whoever looks for its sandbox continues it by its log.
+    if (this.slots.isUnknown(session)) return;
     const isHere = this.sandboxes.state(session) === 'connected' && !this.slots.isHalting(session);
     // A sandbox that was woken for its files does not have its user’s sign-in.
     if (!isHere || (await this.payloads.isSignedIn(session))) {

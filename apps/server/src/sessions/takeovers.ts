@@ -48,6 +48,7 @@ export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
 
   async onLead(): Promise<void> {
     const taken = await this.log.takenToLead();
+    for (const { id } of taken) this.recovery.expect(id);
     for (const session of taken) await this.#settle(session);
     // Until then, no program of an agent is answered.
     this.#begin();
@@ -60,6 +61,7 @@ export class Takeovers implements OnWork, OnLead, OnModuleDestroy {
    * all of them do; never rejects.
    */
   async take(taken: readonly SessionSummary[], options: TakeOptions = {}): Promise<void> {
+    for (const { id } of taken) this.recovery.expect(id);
     const takeOne = async (session: SessionSummary): Promise<void> => {
       await this.#settles
         .runExclusive(() => this.#settle(session))
