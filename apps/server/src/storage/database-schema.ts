@@ -125,7 +125,15 @@ export interface DocumentTable {
 export interface ExpiringValueTable {
   /** A serial number: the lowest is the oldest. */
   id: Generated<number>;
-  kind: 'request' | 'login-code' | 'oauth-code' | 'mcp-login' | 'gpt-run' | 'upload';
+  kind:
+    | 'request'
+    | 'login-code'
+    | 'oauth-code'
+    | 'mcp-login'
+    | 'gpt-run'
+    | 'upload'
+    | 'preview'
+    | 'mcp-session';
   hash: string;
   owner: string;
   expires: number;

@@ -85,14 +85,15 @@ export class Identity {
   /** The caller of a login, with its current rights. */
   callerOfLogin(key: string, cookie: string | undefined): Caller | undefined {
     const login = this.logins.find(key, loginCookies(cookie));
-    const caller = login && this.callerById(login.caller);
-    return caller && { ...caller, login: login.id };
+    return login && this.callerById(login.caller, login.id);
   }
 
-  /** Undefined when the caller no longer exists. */
-  callerById(id: string): Caller | undefined {
+  /** Undefined when the caller, or the login that it used, no longer exists. */
+  callerById(id: string, login?: string): Caller | undefined {
     const own = ownCallers.find((each) => each.id === id);
-    return this.#withRestricted(own ?? this.tokens.caller(id) ?? this.users.caller(id));
+    const caller = this.#withRestricted(own ?? this.tokens.caller(id) ?? this.users.caller(id));
+    if (login === undefined) return caller;
+    return caller && this.logins.has(login) ? { ...caller, login } : undefined;
   }
 
   #withRestricted(caller: Caller | undefined): Caller | undefined {

@@ -92,6 +92,11 @@ export class Logins {
     return login && { id: login.cookie, caller: login.caller };
   }
 
+  /** Whether there is a login with this id. */
+  has(id: string): boolean {
+    return this.#document.value.some((login) => login.cookie === id && this.#isCurrent(login));
+  }
+
   /** Ends all logins and invalidates unused codes. They are void even if it throws because that cannot be stored. */
   async endAll(): Promise<void> {
     await this.#endBoth(undefined, () => true);

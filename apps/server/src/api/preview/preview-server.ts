@@ -74,7 +74,7 @@ export class PreviewServer {
   ): Promise<void> {
     const url = request.url ?? '';
     if (url.split('?', 1)[0] === openPath) return this.#open(request, response, target);
-    const grant = this.#check(request, target);
+    const grant = await this.#check(request, target);
     try {
       const connection = await this.streams.open(grant);
       if (response.destroyed) return void connection.stream.destroy();
@@ -92,7 +92,7 @@ export class PreviewServer {
   ): Promise<void> {
     // Browsers state the origin of a WebSocket, and nothing else protects it.
     if (request.headers.origin === undefined) throw foreign();
-    const grant = this.#check(request, target);
+    const grant = await this.#check(request, target);
     const connection = await this.streams.open(grant);
     if (socket.destroyed) return void connection.stream.destroy();
     const onFailed = (): void =>
@@ -104,7 +104,11 @@ export class PreviewServer {
   }
 
   /** Exchanges the ticket in the address for a cookie of this origin, and continues without the ticket. */
-  #open(request: IncomingMessage, response: ServerResponse, target: PreviewTarget): void {
+  async #open(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: PreviewTarget,
+  ): Promise<void> {
     const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination } = request.headers;
     if (
       mode !== undefined &&
@@ -112,11 +116,12 @@ export class PreviewServer {
     )
       throw foreign();
     const ticket = new URLSearchParams(request.url?.split('?')[1]).get('ticket') ?? '';
-    const redeemed = request.method === 'GET' ? this.grants.redeem(ticket, target) : undefined;
+    const redeemed =
+      request.method === 'GET' ? await this.grants.redeem(ticket, target) : undefined;
     if (!redeemed) throw new AppError('unauthorized', usedTicket);
-    const { grant, secret } = redeemed;
+    const { grant, secret, path } = redeemed;
     this.#assertMay(grant);
-    send(response, 200, stepPage(previewPath.parse(grant.path)), {
+    send(response, 200, stepPage(previewPath.parse(path)), {
       ...ownHeaders(framedBy(grant), [pagePolicy]),
       'referrer-policy': 'no-referrer',
       'set-cookie': grantCookie(secret, grant.origin, grantMs),
@@ -124,14 +129,14 @@ export class PreviewServer {
   }
 
   /** Throws unless the request comes from the preview’s own page, in a browser with access. */
-  #check({ headers, url }: IncomingMessage, target: PreviewTarget): PreviewGrant {
+  async #check({ headers, url }: IncomingMessage, target: PreviewTarget): Promise<PreviewGrant> {
     const { origin, host, 'sec-fetch-site': site } = headers;
     if (!url?.startsWith('/'))
       throw new AppError('invalid_input', 'A preview accepts only paths, such as `/`.');
     if (site !== undefined && site !== 'same-origin' && site !== 'none') throw foreign();
     if (origin !== undefined && hostOf(origin) !== host?.toLowerCase()) throw foreign();
     if (headers['service-worker'] !== undefined) throw new AppError('forbidden', noWorker);
-    const grant = this.grants.find(grantSecrets(headers.cookie), target);
+    const grant = await this.grants.find(grantSecrets(headers.cookie), target);
     if (!grant) throw new AppError('unauthorized', noCookie);
     this.#assertMay(grant);
     return grant;

@@ -1,14 +1,10 @@
-import {
-  createServer,
-  request,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-} from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { request, type IncomingHttpHeaders } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import { AppError, newEvent, type MadeToken, type OpenedPreview } from '@belay/protocol';
 import { itLong, memoryInUse, until } from '@belay/testing';
-import { WebSocket, WebSocketServer } from 'ws';
+import { WebSocket } from 'ws';
+import { loginPageOf } from '../../testing/login-page.js';
+import { previewedProgram } from '../../testing/previewed-program.js';
 import { TestServer } from '../../testing/server.js';
 import { PreviewAddress } from './preview-address.js';
 
@@ -18,66 +14,9 @@ interface Answer {
   text: string;
 }
 
-/** A development server in the sandbox: pages, one WebSocket that repeats, and what a hostile program answers. */
-function program(): { server: Server; seen: IncomingHttpHeaders[] } {
-  const seen: IncomingHttpHeaders[] = [];
-  const server = createServer((asked, response) => {
-    seen.push(asked.headers);
-    const path = asked.url?.split('?')[0];
-    if (path === '/hostile')
-      return response
-        .writeHead(200, {
-          'set-cookie': [
-            'sid=1; Domain=localhost; Path=/x; SameSite=Strict',
-            '__Host-belay_preview=stolen; Path=/',
-            'belay_4600=stolen',
-          ],
-          'clear-site-data': '"*"',
-          'service-worker-allowed': '/',
-          'strict-transport-security': 'max-age=9',
-          'access-control-allow-origin': '*',
-          'x-frame-options': 'DENY',
-          'x-accel-redirect': '/secret',
-          refresh: '0;url=http://evil.example',
-          link: '<https://secret.evil.example>; rel=preconnect',
-          'content-security-policy': "default-src 'self'; frame-ancestors *",
-        })
-        .end('page');
-    if (path === '/to') {
-      const location = new URLSearchParams(asked.url?.split('?')[1]).get('at') ?? '';
-      return response.writeHead(302, { location }).end();
-    }
-    if (path === '/huge-head')
-      return response.writeHead(200, { 'x-huge': 'x'.repeat(100_000) }).end('page');
-    if (path === '/silent') return;
-    if (path === '/endless') {
-      const chunk = Buffer.alloc(2 ** 16);
-      const more = (): void => {
-        while (response.write(chunk));
-        response.once('drain', more);
-      };
-      return more();
-    }
-    if (path === '/broken') return void asked.socket.end('HTTP/1.1 200 OK\r\nx y z\r\n\r\n');
-    if (asked.method === 'POST') return void asked.pipe(response);
-    response.end(`hello from ${asked.url}`);
-  });
-  server.on('upgrade', (asked: IncomingMessage, socket: Socket) => {
-    if (asked.url !== '/away') return;
-    const head = ['HTTP/1.1 101 Away', 'connection: Upgrade', 'upgrade: websocket'];
-    socket.write(`${[...head, 'location: http://localhost:0/'].join('\r\n')}\r\n\r\n`);
-  });
-  const sockets = new WebSocketServer({ server, path: '/hot' });
-  sockets.on('connection', (socket, { headers }) => {
-    seen.push(headers);
-    socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
-  });
-  return { server, seen };
-}
-
 describe('attacks: previews of what an agent serves', () => {
   const server = new TestServer();
-  const { server: app, seen } = program();
+  const { server: app, seen } = previewedProgram();
   let session: string;
   let other: string;
   let port: number;
@@ -422,6 +361,40 @@ describe('attacks: previews of what an agent serves', () => {
     expect((await ask(at(), '/', { ...ofPage, cookie })).status).toBe(401);
     const { pathname, search } = new URL(opened.url);
     expect((await ask(at(), pathname + search)).status).toBe(401);
+  });
+
+  it('is still for them once the server was restarted, as long as they may', async () => {
+    const made = await server.json<MadeToken>('POST', '/api/tokens', {
+      label: 'preview',
+      scope: 'operate',
+      sessions: [session],
+    });
+    const cookie = await cookieOf(session, { token: made.token });
+    const another = await cookieOf(session, { token: made.token });
+    await server.restart({ BELAY_PREVIEW_HOST: 'preview.example.com' });
+    const shown = async (given: string, of = session) =>
+      (await ask(at(of), '/', { ...ofPage, cookie: given })).status;
+    expect([await shown(cookie), await shown(cookie, other)]).toEqual([200, 401]);
+    await server.json('DELETE', `/api/tokens/${made.id}`);
+    expect([await shown(cookie), await shown(another)]).toEqual([401, 401]);
+  });
+
+  it('ends with its login, also where it was not used since the server was started', async () => {
+    const { code } = await server.json<{ code: string }>('POST', '/api/login-codes');
+    const login = await loginPageOf(await server.fetch(`/?code=${code}`, { token: '' }));
+    const answer = await server.fetch(`/api/sessions/${session}/preview`, {
+      method: 'POST',
+      token: '',
+      body: JSON.stringify({ port }),
+      headers: { ...login.headers, 'content-type': 'application/json', origin: server.url },
+    });
+    const cookie = await enter((await answer.json()) as OpenedPreview);
+    const owners = await cookieOf();
+    await server.restart({ BELAY_PREVIEW_HOST: 'preview.example.com' });
+    await server.json('DELETE', '/api/logins');
+    const shown = async (given: string) =>
+      (await ask(at(), '/', { ...ofPage, cookie: given })).status;
+    expect([await shown(cookie), await shown(owners)]).toEqual([401, 200]);
   });
 
   it('says what is missing in a sentence', async () => {

@@ -25,17 +25,10 @@ export class SessionPreviewController {
     const target = { session: params.id, port };
     await this.streams.check(target.session);
     const from = this.addresses.dashboard(request);
-    const originOf = (other: number): string =>
-      this.addresses.origin({ ...target, port: other }, from);
-    const origin = originOf(port);
-    const ticket = this.grants.ticket({
-      target,
-      caller: callerOf(request),
-      origin,
-      originOf,
-      dashboard: request.headers.origin,
-      path,
-    });
+    const origin = this.addresses.origin(target, from);
+    const { origin: dashboard } = request.headers;
+    const wanted = { target, caller: callerOf(request), from: from.origin, dashboard };
+    const ticket = this.grants.ticket(wanted, path);
     return { url: `${origin}${openPath}?ticket=${ticket}`, origin };
   }
 }
