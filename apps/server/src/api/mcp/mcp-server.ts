@@ -15,6 +15,7 @@ import {
   CallToolRequestSchema,
   ElicitResultSchema,
   ErrorCode,
+  isInitializeRequest,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
@@ -47,6 +48,8 @@ const maxUnderWay = 32;
 const progressMs = 5_000;
 /** How long a user may take to answer a question. */
 const elicitationMs = 10 * 60_000;
+/** Characters. */
+const maxInitialization = 16_384;
 
 const instructions = `Belay runs coding agents, each in a sandbox of its own. session_start begins one with a task; call session_wait with its id, and with the number of the last event, until its state is finished, failed, limited or stopped. When it waits for the user, answer its question with session_message, and an approval with session_answer. The other tools act in the sandbox of a session: files, terminals, browser, changes (workspace_diff).`;
 
@@ -66,20 +69,62 @@ export interface McpEndpoint {
   close(): void;
 }
 
-/** `closed` is called once, whichever side closes the connection. */
+export interface McpServerOptions extends McpServerParts {
+  /** Called once, whichever side closes the connection. */
+  closed: () => void;
+  /** Of a client that another server has initialized: see `initializationOf`. */
+  initialization?: string | undefined;
+}
+
 export async function openMcpServer(
   id: string,
-  { closed, ...parts }: McpServerParts & { closed: () => void },
+  { closed, initialization, ...parts }: McpServerOptions,
 ): Promise<McpEndpoint> {
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: () => id });
   const server = createMcpServer(parts);
   server.onclose = closed;
   await server.connect(transport as Parameters<typeof server.connect>[0]);
+  if (initialization !== undefined) await initialize(transport, initialization);
   return {
     handle: (request, response, body) => transport.handleRequest(request, response, body),
     hasBegun: () => transport.sessionId !== undefined,
     close: () => void server.close().catch(() => undefined),
   };
+}
+
+/**
+ * What a client says of itself when it initializes, with which another server can go on with it; undefined for any other
+ * message, and for more than is stored.
+ */
+export function initializationOf(body: unknown): string | undefined {
+  if (!isInitializeRequest(body)) return undefined;
+  const { method, params } = body;
+  const { protocolVersion, capabilities, clientInfo } = params;
+  const text = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 0,
+    method,
+    params: { protocolVersion, capabilities, clientInfo },
+  });
+  return text.length <= maxInitialization ? text : undefined;
+}
+
+/** The SDK has no other way to go on with a client that it has not initialized itself. */
+async function initialize(
+  transport: StreamableHTTPServerTransport,
+  initialization: string,
+): Promise<void> {
+  const headers = {
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+  };
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers,
+    body: initialization,
+  });
+  const response = await transport['_webStandardTransport'].handleRequest(request);
+  await response.text();
 }
 
 /** One client’s MCP server. Its tools are the operations and the commands on sessions. */
