@@ -1,60 +1,40 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { ConnectionRelay } from './connection-relay.js';
-import { PeerPort } from './peer-port.js';
-import type { LeaseHolder } from './server-rows.js';
+import { RelayedServer } from '../testing/relayed-server.js';
 
 const ready = { ready: true, database: true, engine: null, draining: false, reasons: [] };
 
 describe('a probe of a server that stands by', () => {
-  let http: Server;
-  let port: PeerPort;
-  let relay: ConnectionRelay;
-  let url: string;
-  let holder: LeaseHolder | undefined;
+  const server = new RelayedServer();
   let state: { hasDatabase: boolean; isEnding: boolean };
   const passed: string[] = [];
   beforeEach(async () => {
     passed.length = 0;
     state = { hasDatabase: true, isEnding: false };
-    http = createServer(({ url: path }: IncomingMessage, response) => {
-      passed.push(path ?? '');
-      response.end('of the one that leads');
-    });
-    await once(http.listen(0, '127.0.0.1'), 'listening');
-    port = await PeerPort.open({ host: '127.0.0.1' }, '127.0.0.1:0');
-    const { address, key } = port;
-    holder = { id: 'first', address, files: 'f', version: '1', key, isAlive: true };
-    relay = new ConnectionRelay(
-      () => holder,
+    await server.open(
+      ({ url: path }, response) => {
+        passed.push(path ?? '');
+        response.end('of the one that leads');
+      },
       () => state,
       { waitMs: 300, refusedMs: 300 },
     );
-    await relay.listen(0, '127.0.0.1');
-    url = `http://127.0.0.1:${relay.port}`;
   });
-  afterEach(() => {
-    relay.stop();
-    relay.keepOnly(undefined);
-    port.close();
-    http.closeAllConnections();
-    http.close();
-  });
+  afterEach(() => server.close());
   const probe = async (path: string) => {
-    const answer = await fetch(`${url}${path}`);
+    const answer = await fetch(`${server.url}${path}`);
     return { status: answer.status, body: (await answer.json()) as object };
   };
   const alive = { status: 200, body: { ok: true } };
 
   it('is answered by that server: alive always, and ready while it can pass on', async () => {
-    port.serve(http);
+    server.serve();
     expect(await probe('/health/live')).toEqual(alive);
     expect(await probe('/health/ready')).toEqual({ status: 200, body: ready });
     expect(passed).toEqual([]);
     for (const path of ['/health', '/health/live/', '/health/ready?x', '/healthy', '/'])
-      expect(await (await fetch(`${url}${path}`)).text()).toBe('of the one that leads');
+      expect(await (await fetch(`${server.url}${path}`)).text()).toBe('of the one that leads');
     expect(passed).toHaveLength(5);
   });
 
@@ -67,28 +47,28 @@ describe('a probe of a server that stands by', () => {
     const nobody = 'No server can be reached that serves clients.';
     // The lead is about to begin.
     await refused({}, nobody);
-    port.serve(http);
+    server.serve();
     state.hasDatabase = false;
     await refused({ database: false }, 'The database does not respond.');
     state = { hasDatabase: true, isEnding: true };
     await refused({ draining: true }, 'The server is shutting down.');
     state.isEnding = false;
     expect(await probe('/health/ready')).toEqual({ status: 200, body: ready });
-    const known = holder;
+    const known = server.holder;
     for (const other of [undefined, known && { ...known, isAlive: false }]) {
-      holder = other;
+      server.holder = other;
       await refused({}, nobody);
     }
     expect(passed).toEqual([]);
   });
 
   it('may come in pieces, and so may any other request', async () => {
-    port.serve(http);
+    server.serve();
     for (const [path, answer] of [
       ['/health/live', '{"ok":true}'],
       ['/health/lives', 'of the one that leads'],
     ] as const) {
-      const socket = connect({ port: relay.port, host: '127.0.0.1', noDelay: true });
+      const socket = connect({ port: server.relay.port, host: '127.0.0.1', noDelay: true });
       const answered = text(socket);
       for (const byte of `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`) {
         socket.write(byte);
@@ -100,8 +80,8 @@ describe('a probe of a server that stands by', () => {
   });
 
   it('is one alone: what follows it on its connection is not served', async () => {
-    port.serve(http);
-    const socket = connect({ port: relay.port, host: '127.0.0.1' });
+    server.serve();
+    const socket = connect({ port: server.relay.port, host: '127.0.0.1' });
     const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
     socket.write(request('/health/live') + request('/api/sessions'));
     expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
@@ -109,9 +89,9 @@ describe('a probe of a server that stands by', () => {
   });
 
   it('is not awaited of a client that says nothing: it is passed on', async () => {
-    port.serve(http);
-    const accepted = once(http, 'connection');
-    const socket = connect({ port: relay.port, host: '127.0.0.1' });
+    server.serve();
+    const accepted = once(server.http, 'connection');
+    const socket = connect({ port: server.relay.port, host: '127.0.0.1' });
     await accepted;
     socket.write('GET /late HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
     expect(await text(socket)).toContain('of the one that leads');

@@ -1,23 +1,11 @@
 import { until } from '@belay/testing';
-import type { ContainerSpec, Seen } from '../container-host.js';
+import type { Seen } from '../container-host.js';
 import type { KubernetesHost } from './kubernetes-host.js';
 import { PlayedHosts } from './testing/played-hosts.js';
+import { playedSpec } from './testing/played-spec.js';
 
 const never = new AbortController().signal;
-const spec: ContainerSpec = {
-  id: 'agent',
-  label: 'session',
-  labels: {},
-  image: 'sandbox:1',
-  rights: 'hardened',
-  limits: { memoryMb: 256, cpus: 1 },
-  env: {},
-  files: 'files',
-  folders: [],
-  keptFiles: [],
-  placedFiles: [],
-};
-const { id, files } = spec;
+const { id, files } = playedSpec;
 
 const hosts = new PlayedHosts();
 const { cluster } = hosts;
@@ -37,7 +25,7 @@ afterAll(() => hosts.close());
 
 describe('a pod whose node is lost', () => {
   beforeEach(async () => {
-    await host.start(spec, never);
+    await host.start(playedSpec, never);
     expect(await host.hasFiles(files)).toBe(true);
     cluster.loseNode();
   });
@@ -69,7 +57,7 @@ describe('a pod whose node is lost, and of which a container had ended before', 
   afterAll(() => stop.abort());
 
   it('is seen to end once it should have ended', async () => {
-    await host.start(spec, never);
+    await host.start(playedSpec, never);
     cluster.loseNode({ isReady: false });
     const seen: (Seen | 'synced')[] = [];
     const follow = async () => {

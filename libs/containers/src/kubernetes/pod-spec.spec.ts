@@ -1,7 +1,7 @@
-import type { ContainerSpec } from '../container-host.js';
 import { browserAddress } from './pod-browser.js';
 import type { PodPlace } from './pod-parts.js';
 import { agentPod } from './pod-spec.js';
+import { playedSpec } from './testing/played-spec.js';
 
 const place: PodPlace = {
   instance: 'abc',
@@ -15,19 +15,8 @@ const place: PodPlace = {
   isConfined: true,
   scheduling: {},
 };
-const spec: ContainerSpec = {
-  id: '0123456789ab',
-  label: 'session',
-  labels: {},
-  image: 'other:1',
-  rights: 'hardened',
-  limits: { memoryMb: 256, cpus: 1 },
-  env: {},
-  files: 'files',
-  folders: [],
-  keptFiles: [],
-  placedFiles: [],
-};
+/** Of another image than the one with a browser. */
+const spec = { ...playedSpec, image: 'other:1' };
 
 describe('the pod of an agent', () => {
   const volumeOf = (more: Partial<PodPlace>) =>
