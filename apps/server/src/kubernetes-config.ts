@@ -2,6 +2,7 @@ import {
   agentPortOf,
   agentUrl,
   clusterClassName,
+  defaultNamespace,
   podScheduling,
   type PodScheduling,
 } from '@belay/containers';
@@ -19,7 +20,7 @@ const flag = z.preprocess(
 /** The settings of a server whose containers run in Kubernetes. */
 export const kubernetesSettings = {
   BELAY_ENGINE: z.preprocess(blankIsUnset, z.enum(['docker', 'kubernetes']).default('docker')),
-  BELAY_NAMESPACE: z.preprocess(blankIsUnset, z.string().default('belay-sandboxes')),
+  BELAY_NAMESPACE: z.preprocess(blankIsUnset, z.string().default(defaultNamespace)),
   BELAY_RUNTIME_IMAGE: text,
   BELAY_AGENT_HOST: z.preprocess(blankIsUnset, z.string().default('0.0.0.0')),
   BELAY_AGENT_URL: z.preprocess(blankIsUnset, agentUrl.optional()),

@@ -13,6 +13,7 @@ export {
   type SharedFolder,
 } from './container-host.js';
 export { agentPortOf, agentUrl } from './kubernetes/agent-url.js';
+export { defaultNamespace } from './kubernetes/default-namespace.js';
 export {
   clusterClassName,
   podScheduling,

@@ -90,10 +90,10 @@ const isTaken = (port: number): Promise<boolean> =>
 async function placeChecks(): Promise<Check[]> {
   const { BELAY_ENGINE, BELAY_NAMESPACE, BELAY_AGENT_SANDBOX, KUBECONFIG } = process.env;
   if (BELAY_ENGINE !== 'kubernetes') return [await engineCheck()];
-  const { checkCluster } = await import('@belay/containers');
+  const { checkCluster, defaultNamespace } = await import('@belay/containers');
   return checkCluster({
     kubeconfig: KUBECONFIG || undefined,
-    namespace: BELAY_NAMESPACE || 'belay-sandboxes',
+    namespace: BELAY_NAMESPACE || defaultNamespace,
     agentSandbox: BELAY_AGENT_SANDBOX === 'true',
   });
 }

@@ -1,6 +1,7 @@
 import {
   agentUrl,
   clusterClassName,
+  defaultNamespace,
   podScheduling,
   type Limits,
   type PodScheduling,
@@ -55,7 +56,7 @@ export function podSettings(options: PodOptions, kubeconfig: string | undefined)
   const { runtimeClass, podScheduling: scheduling } = options;
   return {
     kubeconfig: kubeconfig || undefined,
-    namespace: options.namespace ?? 'belay-sandboxes',
+    namespace: options.namespace ?? defaultNamespace,
     agentUrl: checked('agent-url', agentUrl, url),
     image,
     allowedImages: allowImage,
