@@ -12,6 +12,12 @@ export {
   type ServiceSpec,
   type SharedFolder,
 } from './container-host.js';
+export {
+  ProgramContainer,
+  type ProgramEnd,
+  type ProgramServices,
+  type RunningProgram,
+} from './program-container.js';
 export { agentPortOf, agentUrl } from './kubernetes/agent-url.js';
 export { defaultNamespace } from './kubernetes/default-namespace.js';
 export {

@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { Injectable } from '@nestjs/common';
+import type { RunningProgram } from '@belay/containers';
 import { AppError, type ActionOutput, type SessionAction } from '@belay/protocol';
 import { inTime, untilAborted } from '@belay/rpc';
 import { BlobStore } from '../logs/blob-store.js';
 import { lease } from '../storage/lease.js';
-import type { RunningProgram } from '../programs/program.js';
 import { actionArguments } from './action-arguments.js';
 import { ActionContainers } from './containers/action-containers.js';
 import type { PulledImage } from './containers/action-images.js';

@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { Logger } from '@nestjs/common';
+import type { ProgramEnd } from '@belay/containers';
 import {
   actionManifest,
   actionOperation,
@@ -11,7 +12,6 @@ import {
 } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { EventLog } from '../logs/event-log.js';
-import type { ProgramEnd } from '../programs/program.js';
 import { TestServer } from '../testing/server.js';
 import { ActionCalls } from './action-calls.js';
 import { ActionContainers } from './containers/action-containers.js';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
+import type { ProgramEnd } from '@belay/containers';
 import type { SavedTransport } from './mcp-config.js';
 import { McpFailure } from './mcp-failure.js';
-import type { ProgramEnd } from '../programs/program.js';
 
 /** Commands that download what they run. */
 const downloaders = ['bunx', 'npm', 'npx', 'pipx', 'pnpm', 'pnpx', 'uv', 'uvx', 'yarn'];

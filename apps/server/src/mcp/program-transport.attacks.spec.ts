@@ -1,8 +1,8 @@
 import { PassThrough, type Writable } from 'node:stream';
 import type { OutputPiece } from '@belay/rpc';
 import { pause, until } from '@belay/testing';
+import type { RunningProgram } from '@belay/containers';
 import { ProgramTransport } from './program-transport.js';
-import type { RunningProgram } from '../programs/program.js';
 
 /** A program that says what the test has it say. */
 class FakeProgram implements RunningProgram {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProgramEnd, RunningProgram } from '@belay/containers';
 import { ignoreError } from '@belay/protocol';
 import { jsonTextFault } from '@belay/rpc';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { LineBuffer } from './line-buffer.js';
-import type { ProgramEnd, RunningProgram } from '../programs/program.js';
 
 /** The SDK’s own limit for programs. */
 const maxMessageBytes = 10 * 2 ** 20;

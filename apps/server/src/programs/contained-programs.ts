@@ -1,13 +1,18 @@
-import { Injectable } from '@nestjs/common';
-import { ContainerHost, type ProgramSpec } from '@belay/containers';
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  ContainerHost,
+  type ProgramSpec,
+  ProgramContainer,
+  type ProgramServices,
+  type RunningProgram,
+} from '@belay/containers';
 import type { ProgramStart } from '@belay/protocol';
 import { ContainerDials } from '../containers/container-dials.js';
-import { ProgramContainer, type ProgramServices } from './program-container.js';
-import type { RunningProgram } from './program.js';
 
 /** The containers of programs that run for this server. Those of an earlier one are removed by the reconciler. */
 @Injectable()
 export class ContainedPrograms {
+  readonly #logger = new Logger('ProgramContainer');
   readonly #open = new Set<ProgramContainer>();
 
   constructor(
@@ -22,7 +27,12 @@ export class ContainedPrograms {
     signal: AbortSignal,
   ): Promise<ProgramContainer> {
     const { host, dials } = this;
-    const container = new ProgramContainer(spec, { host, dials, services });
+    const container = new ProgramContainer(spec, {
+      host,
+      dials,
+      services,
+      warn: (sentence) => this.#logger.warn(sentence),
+    });
     this.#open.add(container);
     void container.over.then(() => this.#open.delete(container));
     await container.start(signal);

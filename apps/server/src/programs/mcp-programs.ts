@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { Injectable } from '@nestjs/common';
-import { ContainerHost, labels, type ProgramSpec, type SharedFolder } from '@belay/containers';
+import {
+  ContainerHost,
+  labels,
+  type ProgramSpec,
+  type SharedFolder,
+  type RunningProgram,
+} from '@belay/containers';
 import { AppError, type ProgramStart } from '@belay/protocol';
 import { untilAborted } from '@belay/rpc';
 import { Config } from '../config.js';
 import { EgressService } from '../egress/egress.service.js';
 import { ContainedPrograms } from './contained-programs.js';
 import { programFolder } from './program-folder.js';
-import {
-  offlineVariables,
-  type ContainedProgram,
-  type ProgramRunner,
-  type RunningProgram,
-} from './program.js';
+import { offlineVariables, type ContainedProgram, type ProgramRunner } from './program.js';
 
 /** Long, because the image may have to be pulled first. */
 const startTimeoutMs = 10 * 60_000;

@@ -1,5 +1,4 @@
-import type { Writable } from 'node:stream';
-import type { OutputPiece } from '@belay/rpc';
+import type { RunningProgram } from '@belay/containers';
 
 /** A program of an MCP server that runs in a container of its own. */
 export interface ContainedProgram {
@@ -17,24 +16,6 @@ export interface ContainedProgram {
   hosts: readonly string[];
   /** For a server that is installed as an action: it runs in `/action` of its image. */
   installed?: { memoryMb: number } | undefined;
-}
-
-/** How a program ended, as far as it is known. */
-export interface ProgramEnd {
-  code?: number;
-  outOfMemory?: boolean;
-  /** Its container wrote more than it may, and was removed. */
-  wroteTooMuch?: boolean;
-}
-
-export interface RunningProgram {
-  readonly input: Writable;
-  /** The program’s untrusted output; ends when the program has ended. */
-  readonly output: AsyncIterable<OutputPiece>;
-  /** Resolves when the program has ended and its container is removed, unless it is kept. Never rejects. */
-  readonly ended: Promise<ProgramEnd>;
-  /** Closes its input, waits a moment, then kills it; resolves like `ended`. */
-  stop(): Promise<ProgramEnd>;
 }
 
 export interface ProgramRunner {

@@ -1,13 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { ContainerHost, labels, type ProgramSpec, type ServiceSpec } from '@belay/containers';
+import {
+  ContainerHost,
+  labels,
+  type ProgramSpec,
+  type ServiceSpec,
+  type ProgramServices,
+  type RunningProgram,
+} from '@belay/containers';
 import { AppError, errorFrom, type ProgramStart } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';
 import { EventLog } from '../../logs/event-log.js';
 import { ContainedPrograms } from '../../programs/contained-programs.js';
-import type { ProgramServices } from '../../programs/program-container.js';
-import type { RunningProgram } from '../../programs/program.js';
 import type { ActionRun } from './action-run.js';
 import { SessionWorkspaces, type SessionWorkspace } from './session-workspaces.js';
 import { WarmActions } from './warm-actions.js';

@@ -1,6 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { ContainerHost, labels, type ProgramSpec } from '@belay/containers';
+import {
+  ContainerHost,
+  labels,
+  type ProgramSpec,
+  type ProgramContainer,
+  type ProgramServices,
+} from '@belay/containers';
 import { AppError, type ActionManifest, type ProgramStart } from '@belay/protocol';
 import { untilAborted } from '@belay/rpc';
 import { z } from 'zod';
@@ -9,7 +15,6 @@ import { EgressService } from '../../egress/egress.service.js';
 import { hostRegistries } from '../../egress/host-registries.js';
 import { toolSettings } from '../../egress/tool-settings.js';
 import { ContainedPrograms } from '../../programs/contained-programs.js';
-import type { ProgramContainer, ProgramServices } from '../../programs/program-container.js';
 import { digestOf, actionTar, type ActionFile } from '../action-files.js';
 import { OutputLines } from '../output-lines.js';
 import { buildCommand } from './build-command.js';

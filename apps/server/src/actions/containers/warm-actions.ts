@@ -1,6 +1,5 @@
+import type { ProgramContainer, ProgramEnd, RunningProgram } from '@belay/containers';
 import type { ProgramStart } from '@belay/protocol';
-import type { ProgramContainer } from '../../programs/program-container.js';
-import type { ProgramEnd, RunningProgram } from '../../programs/program.js';
 import type { ActionRun } from './action-run.js';
 import type { SessionWorkspace } from './session-workspaces.js';
 

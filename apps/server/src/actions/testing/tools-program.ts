@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { ContainedProgram, RunningProgram } from '../../programs/program.js';
+import type { RunningProgram } from '@belay/containers';
+import type { ContainedProgram } from '../../programs/program.js';
 
 const toolsServer = join(__dirname, '../../../../../libs/testkit/mcp-server.mjs');
 

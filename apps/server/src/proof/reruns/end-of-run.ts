@@ -1,5 +1,5 @@
+import type { ProgramEnd, RunningProgram } from '@belay/containers';
 import { bytesText, durationText } from '@belay/protocol';
-import type { ProgramEnd, RunningProgram } from '../../programs/program.js';
 import type { RerunEnd } from './verdict.js';
 
 export interface TimedEnd extends RerunEnd {

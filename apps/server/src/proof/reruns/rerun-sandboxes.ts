@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import type { ProgramSpec } from '@belay/containers';
+import type { ProgramSpec, ProgramContainer, ProgramServices } from '@belay/containers';
 import {
   AppError,
   errorFrom,
@@ -17,7 +17,6 @@ import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';
 import { ContainedPrograms } from '../../programs/contained-programs.js';
 import { offlineVariables } from '../../programs/program.js';
-import type { ProgramContainer, ProgramServices } from '../../programs/program-container.js';
 import { endOfRun, type TimedEnd } from './end-of-run.js';
 
 /** The bytes of a tar archive, from its begin. */

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Duplex } from 'node:stream';
-import { Logger } from '@nestjs/common';
-import type { ContainerHost, Look, ProgramSpec } from '@belay/containers';
+import type { Duplex, Writable } from 'node:stream';
 import {
   AppError,
   errorFrom,
@@ -21,8 +19,25 @@ import {
   type OutputPiece,
   type RpcServer,
 } from '@belay/rpc';
-import type { ContainerDials } from '../containers/container-dials.js';
-import type { ProgramEnd, RunningProgram } from './program.js';
+import type { ContainerHost, DialIn, Look, ProgramSpec } from './container-host.js';
+
+/** How a program ended, as far as it is known. */
+export interface ProgramEnd {
+  code?: number;
+  outOfMemory?: boolean;
+  /** Its container wrote more than it may, and was removed. */
+  wroteTooMuch?: boolean;
+}
+
+export interface RunningProgram {
+  readonly input: Writable;
+  /** The program’s untrusted output; ends when the program has ended. */
+  readonly output: AsyncIterable<OutputPiece>;
+  /** Resolves when the program has ended and its container is removed, unless it is kept. Never rejects. */
+  readonly ended: Promise<ProgramEnd>;
+  /** Closes its input, waits a moment, then kills it; resolves like `ended`. */
+  stop(): Promise<ProgramEnd>;
+}
 
 /** Services for programs in a container; each rejects with an `AppError` when it is refused. */
 export interface ProgramServices {
@@ -33,10 +48,16 @@ export interface ProgramServices {
 }
 
 export interface ProgramContainerOptions {
-  host: ContainerHost;
-  dials: ContainerDials;
+  host: ProgramHost;
+  /** Who takes the connections that containers dial. */
+  dials: { admit(id: string, take: (dial: DialIn) => void): void; remove(id: string): void };
   services: ProgramServices;
+  /** Receives what goes wrong and nobody else is told. */
+  warn(sentence: string): void;
 }
+
+/** The part of a host that containers of programs need. */
+export type ProgramHost = Pick<ContainerHost, 'look' | 'name' | 'remove' | 'startProgram'>;
 
 type Starter = RpcConnection<typeof programServerCalls, typeof programCalls>;
 
@@ -51,7 +72,6 @@ const endTimeoutMs = 30_000;
 const removalTimeoutMs = 10_000;
 /** The number of open connections of one container. */
 const maxConnections = 256;
-const logger = new Logger('ProgramContainer');
 
 /** A container in which programs are run, one at a time. Whoever opens it removes it. */
 export class ProgramContainer {
@@ -79,7 +99,7 @@ export class ProgramContainer {
           throw new AppError('forbidden', 'Only the starter of this container may connect.');
       },
       onConnection: (connection) => this.#serve(connection),
-      onBroken: (reason) => logger.warn(`The container ${spec.label}: ${reason}.`),
+      onBroken: (reason) => options.warn(`The container ${spec.label}: ${reason}.`),
     });
     options.dials.admit(spec.id, ({ request, socket, head }) =>
       server.emit('upgrade', request, socket, head),
@@ -105,7 +125,7 @@ export class ProgramContainer {
   }
 
   /** Resolves when it does not run any more, also by itself. Never rejects. */
-  get over(): Promise<unknown> {
+  get over(): Promise<Look> {
     return this.#over.promise;
   }
 
@@ -157,12 +177,12 @@ export class ProgramContainer {
 
   async #remove(): Promise<void> {
     this.#isClosed = true;
-    const { host, dials } = this.options;
+    const { host, dials, warn } = this.options;
     const { id, label } = this.spec;
     await inTime(host.remove(id), removalTimeoutMs, () => {
       throw new AppError('timeout', `${host.name} does not remove it.`);
     }).catch((error: unknown) =>
-      logger.warn(`The container ${label} could not be removed: ${errorFrom(error).message}`),
+      warn(`The container ${label} could not be removed: ${errorFrom(error).message}`),
     );
     dials.remove(id);
     this.#leave({ state: 'gone', why: null, cause: null });
