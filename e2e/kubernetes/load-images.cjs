@@ -12,7 +12,12 @@ const serverTests = ['docs', 'replicas'].map((name) => `e2e/kubernetes/${name}.c
  */
 module.exports = async ({ testPathPatterns: { patterns } }) => {
   const { loadImages } = await import('../../tools/load-images.mjs');
-  const names = ['BELAY_TEST_IMAGE', 'BELAY_TEST_DEBIAN', 'BELAY_RUNTIME_IMAGE'];
+  const names = [
+    'BELAY_TEST_IMAGE',
+    'BELAY_TEST_DEBIAN',
+    'BELAY_TEST_BUSYBOX',
+    'BELAY_RUNTIME_IMAGE',
+  ];
   const images = names.map((name) => process.env[name]);
   const isChosen = (test) => patterns.some((one) => new RegExp(one, 'i').test(test));
   if (patterns.length === 0 || serverTests.some(isChosen)) {

@@ -1,9 +1,4 @@
-import {
-  openKubernetes,
-  type ContainerHost,
-  type ContainerSpec,
-  type KubernetesHostOptions,
-} from '@belay/containers';
+import { openKubernetes, type ContainerSpec, type KubernetesHostOptions } from '@belay/containers';
 import { prepared, type TestCluster } from '@belay/testkit';
 import { newId } from '../system/hosts/host-user.js';
 
@@ -11,7 +6,7 @@ import { newId } from '../system/hosts/host-user.js';
 export function openPodHost(
   cluster: TestCluster,
   { port = cluster.nextPort(), ...more }: Partial<KubernetesHostOptions> & { port?: number } = {},
-): Promise<ContainerHost> {
+): ReturnType<typeof openKubernetes> {
   const { kubeconfig, namespace, address } = cluster;
   return openKubernetes({
     kubeconfig,

@@ -29,7 +29,7 @@ export async function tasksOnLoopback(prefix: string): Promise<TasksOnLoopback> 
     calls: {},
   });
   const served = new ServedTasks({
-    engine: new DockerTasks(prepared('DOCKER_HOST')),
+    host: new DockerTasks(prepared('DOCKER_HOST')),
     prefix,
     image: 'belay/none:1',
     allowedImages: ['belay/evaluation-*'],

@@ -17,7 +17,11 @@ type Toolchain = 'javascript' | 'java' | 'cpp';
 
 /** Trials mostly wait for the engine, so more of them run than there are processors. */
 class BusyEngine extends DockerTasks {
-  override capacity = async () => ({ cpus: Number.MAX_VALUE, memoryMb: Number.MAX_VALUE });
+  override capacity = async () => ({
+    cpus: Number.MAX_VALUE,
+    memoryMb: Number.MAX_VALUE,
+    lacks: [],
+  });
 }
 const engine = new BusyEngine();
 

@@ -31,8 +31,9 @@ export type { KubernetesHostOptions } from './kubernetes/kubernetes-host.js';
 export { followHost, type HostFollower } from './follow-host.js';
 export { RemoteHost, type HostConnection } from './remote/remote-host.js';
 export { ServedHost, type ServedHostOptions } from './remote/served-host.js';
+export { ProgramTasks } from './program-tasks.js';
 export { RemoteTasks } from './remote/remote-tasks.js';
-export { ServedTasks } from './remote/served-tasks.js';
+export { ServedTasks, type ServedTasksOptions } from './remote/served-tasks.js';
 export {
   TaskEngine,
   TaskHost,
@@ -41,7 +42,9 @@ export {
   type NamedImage,
   type ServiceHealthcheck,
   type TaskContainer,
+  type TaskCapacity,
   type TaskExit,
+  type TaskNeed,
   type ContainerNetwork,
   type TaskSpec,
 } from './task-host.js';

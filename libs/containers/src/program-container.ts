@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Duplex, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import {
   AppError,
   errorFrom,
@@ -9,6 +9,7 @@ import {
   programCalls,
   programServerCalls,
   type ProgramStart,
+  type StreamMeta,
 } from '@belay/protocol';
 import {
   inTime,
@@ -160,6 +161,20 @@ export class ProgramContainer {
       () => Infinity,
     );
     return { input: stream, output: untilBreak(outputPieces(stream)), ended, left, stop };
+  }
+
+  /**
+   * Reads what is in it, also what a program has left, while none runs. Throws `not_found` for a path that does not exist,
+   * and `unavailable` or `limit_reached` when it is over.
+   */
+  async open<N extends 'program.archive' | 'program.listing'>(
+    name: N,
+    meta: StreamMeta<N>,
+  ): Promise<Readable> {
+    const connection = await this.#connection.promise;
+    const stream = await connection.open(name, meta);
+    stream.end();
+    return stream;
   }
 
   /** Ends its starter and with it all programs. Throws `timeout` when the container goes on. */

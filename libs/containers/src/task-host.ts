@@ -107,13 +107,24 @@ export interface BuildOptions {
 /** An image of an engine: its id says what is in it. */
 export type NamedImage = Pick<FoundImage, 'id'> & { name: string };
 
+/** What the places of some tasks do not have. */
+export type TaskNeed = 'network' | 'services';
+
+/** What tasks may use together, and what none of them gets. */
+export interface TaskCapacity {
+  cpus: number;
+  memoryMb: number;
+  lacks: TaskNeed[];
+}
+
 /**
  * Where tasks of benchmarks run. Unlike containers of a `ContainerHost`, theirs are untrusted as a whole: nothing of ours
- * runs in them, so that they are as their benchmark made them, and what they leave is read and compared from outside.
+ * that they could change runs in them, so that they are as their benchmark made them, and what they leave is compared
+ * outside.
  */
 export abstract class TaskHost {
   /** Processors and memory available to trials. */
-  abstract capacity(): Promise<{ cpus: number; memoryMb: number }>;
+  abstract capacity(): Promise<TaskCapacity>;
 
   /** Makes an image of an engine usable here by its name. Fine if it is. */
   abstract provide(image: NamedImage, from: TaskEngine, signal: AbortSignal): Promise<void>;

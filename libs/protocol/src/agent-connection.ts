@@ -297,6 +297,19 @@ export const streams = {
   program: programStart,
   /** starter → server: the files that a program has left, see `programFile`. */
   files: z.object({}),
+  /**
+   * server → starter, which sends a tar of a file, or of a folder with its content, without mounts, while no program runs;
+   * with `since`, only what was made or changed since that time in ms. Refused with `not_found` if it does not exist.
+   */
+  'program.archive': z.object({
+    path: z.string().startsWith('/'),
+    since: z.number().optional(),
+  }),
+  /**
+   * server → starter, which sends the paths of everything in the container but its mounts, while no program runs: each
+   * with `+` before it if it was made or changed since that time in ms, if one is given, or else `=`, and NUL after it.
+   */
+  'program.listing': z.object({ since: z.number().optional() }),
   /** server → agent: a tar archive to unpack into the empty workspace. */
   'workspace.import': z.object({}),
   /** server → agent, which sends the bytes: changes as patch, files as zip or tar, history as bundle. */

@@ -21,14 +21,23 @@ const user = z.string().max(200).nullable();
 export const taskCalls = {
   'task.capacity': {
     input: nothing,
-    output: z.object({ cpus: z.number().positive(), memoryMb: z.number().positive() }),
+    output: z.object({
+      cpus: z.number().positive(),
+      memoryMb: z.number().positive(),
+      /** What none of its tasks gets. */
+      lacks: z.array(z.enum(['network', 'services'])),
+    }),
   },
   /** Lasts until it is cancelled; then all of the run’s containers end. The others need it. */
   'task.guard': { input: run, output: nothing },
-  'task.hasImage': { input: z.object({ image: engineId }), output: z.object({ has: z.boolean() }) },
+  /** A machine that takes no images has those that its registries know by this name, or says why not. */
+  'task.hasImage': {
+    input: z.object({ image: engineId, name: z.string().max(500) }),
+    output: z.object({ has: z.boolean() }),
+  },
   'task.create': {
     input: run.extend({
-      /** One that was loaded or made by `task.snapshot`. */
+      /** One that `task.hasImage` knows, or that was loaded or made by `task.snapshot`. */
       image: engineId,
       command: words.nullable(),
       entrypoint: words.nullable().optional(),

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import {
   AppError,
   ignoreError,
@@ -8,6 +10,9 @@ import {
 import type { RpcConnection, RpcStream } from '@belay/rpc';
 import type { z } from 'zod';
 import { MemoryKills } from '../memory-kills.js';
+import { listFiles } from './list-files.js';
+import { mountedPaths } from './mounted-paths.js';
+import { packPath } from './pack-path.js';
 import { runContained, type RunOptions } from './run-contained.js';
 import { sendFiles } from './send-files.js';
 
@@ -44,6 +49,21 @@ export function servePrograms(
     stream.on('error', ignoreError('its program is killed'));
     last = run(start, stream);
     last.catch(ignoreError('who asks for its end receives it'));
+  });
+  const assertIdle = (): void => {
+    if (isRunning) throw new AppError('conflict', 'A program runs in this container.');
+  };
+  const send = (files: Readable, stream: RpcStream): void => {
+    stream.resume();
+    pipeline(files, stream).catch(ignoreError('the reader sees that it breaks off'));
+  };
+  connection.accept('program.archive', async ({ path, since }, stream) => {
+    assertIdle();
+    send(await packPath(path, { skipped: mountedPaths(), since }), stream);
+  });
+  connection.accept('program.listing', async ({ since }, stream) => {
+    assertIdle();
+    send(Readable.from(listFiles('/', { since, skipped: mountedPaths() })), stream);
   });
   connection.serve({
     'program.end': async () => {

@@ -3,7 +3,7 @@ import {
   ServedTasks,
   type ContainerHost,
   type Limits,
-  type TaskEngine,
+  type ServedTasksOptions,
 } from '@belay/containers';
 import { hostCalls, taskCalls } from '@belay/protocol';
 import { instanceOf, type Joined } from './joined.js';
@@ -23,15 +23,15 @@ export interface ServeHostOptions extends AgentNews {
 /** What a machine with containers serves. */
 export const containerCalls = { ...hostCalls, ...taskCalls };
 
-/** Serves a host of containers to a server, and tasks of evaluations with `engine`. Throws `unavailable` when the host does not respond. */
+/** Serves a host of containers to a server, and where tasks of evaluations run. Throws `unavailable` when the host does not respond. */
 export async function serveHost(
   host: ContainerHost,
   { folder, joined, image, allowedImages, limits, ...news }: ServeHostOptions,
-  engine?: TaskEngine,
+  tasksHost: ServedTasksOptions['host'],
 ): Promise<ServedAgents<typeof containerCalls>> {
   const { url, credential } = joined;
   const rules = { prefix: `${instanceOf(folder)}-belay-`, image, allowedImages, limits };
-  const tasks = new ServedTasks({ ...rules, engine });
+  const tasks = new ServedTasks({ ...rules, host: tasksHost });
   const served = await ServedHost.open({
     ...rules,
     host,

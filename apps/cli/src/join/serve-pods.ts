@@ -45,7 +45,9 @@ export async function servePods(
     throw new AppError('unavailable', [network.detail, network.remedy ?? ''].join(' ').trim());
   }
   if (host.caution !== null) options.warn(host.caution);
-  return serveHost(host, options);
+  const { sandboxes } = options.capacity;
+  const all = { memoryMb: sandboxes * limits.memoryMb, cpus: sandboxes * limits.cpus };
+  return serveHost(host, options, host.tasks(all));
 }
 
 /** The size of a sandbox’s files. */

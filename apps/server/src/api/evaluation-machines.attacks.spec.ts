@@ -35,7 +35,7 @@ async function joined(name: string, kind: MachineKind = 'container') {
   ends.push(connection);
   const guarded = new Set<string>();
   connection.serve({
-    'task.capacity': async () => ({ cpus: 2, memoryMb: 1_000 }),
+    'task.capacity': async () => ({ cpus: 2, memoryMb: 1_000, lacks: [] }),
     'task.guard': async ({ run }: { run: string }, { signal }: { signal: AbortSignal }) => {
       guarded.add(run);
       await new Promise((over) => signal.addEventListener('abort', over));
@@ -86,7 +86,7 @@ const task = {
 it('leads an evaluation to a machine, and ends there what it has begun with it', async () => {
   const box = await joined('box');
   const own = evaluation(await tokenFor('box'));
-  expect(await own.call('task.capacity', {})).toEqual({ cpus: 2, memoryMb: 1_000 });
+  expect(await own.call('task.capacity', {})).toEqual({ cpus: 2, memoryMb: 1_000, lacks: [] });
   own.call('task.guard', { run: 'one' }).catch(() => {});
   await until('it is guarded', () => box.guarded.has('one'));
   const sent = await own.open('task.image', { image });

@@ -8,6 +8,7 @@ import {
   type BuildOptions,
   type FoundImage,
   type ServiceHealthcheck,
+  type TaskCapacity,
   type TaskContainer,
   type TaskSpec,
 } from '../task-host.js';
@@ -50,9 +51,9 @@ export class DockerTasks extends TaskEngine {
     this.#docker = docker as Docker & BuildProgress;
   }
 
-  async capacity(): Promise<{ cpus: number; memoryMb: number }> {
+  async capacity(): Promise<TaskCapacity> {
     const info = (await this.#docker.info()) as { NCPU: number; MemTotal: number };
-    return { cpus: info.NCPU, memoryMb: Math.floor(info.MemTotal / 2 ** 20) };
+    return { cpus: info.NCPU, memoryMb: Math.floor(info.MemTotal / 2 ** 20), lacks: [] };
   }
 
   async version(): Promise<string> {

@@ -22,6 +22,19 @@ export async function assertOpenRegistry(image: string): Promise<void> {
   );
 }
 
+/**
+ * Nodes pull images with their own credentials and network: of registries in private networks, only those of the
+ * operator’s own images are asked.
+ */
+export async function assertOpenRegistries(
+  images: readonly string[],
+  own: readonly string[],
+): Promise<void> {
+  const trusted = own.map(registryHostOf);
+  for (const image of images)
+    if (!trusted.includes(registryHostOf(image))) await assertOpenRegistry(image);
+}
+
 /** The host of the registry that an image names, in its canonical spelling; undefined for the engine’s default. */
 export function registryHostOf(image: string): string | undefined {
   const [first = '', ...others] = image.split('/');

@@ -7,13 +7,15 @@ import {
   type DialIn,
   type KeptFiles,
   type Labels,
+  type Limits,
   type Look,
   type OthersAlive,
   type ProgramSpec,
   type Seen,
 } from '../container-host.js';
 import { ContainerStarts } from '../container-starts.js';
-import { assertOpenRegistry, registryHostOf } from '../docker/image-registry.js';
+import { assertOpenRegistries } from '../docker/image-registry.js';
+import type { ProgramTasks } from '../program-tasks.js';
 import { certify, newAuthority, type CertifiedKey } from './agent-authority.js';
 import { AgentPort, type ListenAddress } from './agent-port.js';
 import { Claims } from './claims.js';
@@ -32,6 +34,7 @@ import { agentPod, imagePod, programPod } from './pod-spec.js';
 import type { PodScheduling } from './pod-scheduling.js';
 import { PodStarts } from './pod-starts.js';
 import { lookAtPod, stateOf } from './pod-state.js';
+import { podTasks } from './pod-tasks.js';
 
 export interface KubernetesHostOptions extends ClusterOptions {
   /** Unique for each server of a namespace. */
@@ -207,8 +210,7 @@ export class KubernetesHost extends ContainerHost {
   async look(id: string): Promise<Look> {
     const name = this.#podName(id);
     const pod = await this.cluster.pod(name);
-    const isProgram = this.#programs.has(id);
-    if (isProgram) return lookAtPod(pod, null);
+    if (this.#programs.has(id)) return lookAtPod(pod, null);
     const hasEnded = pod !== undefined && stateOf(pod) === 'ended';
     const printed = hasEnded ? await this.cluster.lastLines(name, firstContainer, 3) : '';
     const lastLine = visibleText(printed.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? '');
@@ -238,6 +240,22 @@ export class KubernetesHost extends ContainerHost {
     this.#starts.forget(id);
     this.#programs.delete(id);
     this.#browsers.delete(id);
+  }
+
+  /** Where tasks of benchmarks run; together they may use this much. */
+  tasks(capacity: Limits): ProgramTasks {
+    return podTasks({
+      name: this.name,
+      images: this.images,
+      capacity,
+      start: async (spec, take) => {
+        await this.#assertAllowed([spec.image]);
+        await this.#confinement.assert();
+        await this.#startOwn(spec, [], take);
+      },
+      look: async (id) => lookAtPod(await this.cluster.pod(this.#podName(id)), null),
+      remove: (id) => this.#own.remove(id),
+    });
   }
 
   hasFiles(files: string): Promise<boolean> {
@@ -315,15 +333,9 @@ export class KubernetesHost extends ContainerHost {
     );
   }
 
-  /**
-   * Nodes pull images with their own credentials and network: of registries in private networks, only those of the
-   * operator’s own images are asked.
-   */
-  async #assertAllowed(images: readonly string[]): Promise<void> {
+  #assertAllowed(images: readonly string[]): Promise<void> {
     const { image: own, runtimeImage } = this.options;
-    const trusted = [own, runtimeImage].map(registryHostOf);
-    for (const image of images)
-      if (!trusted.includes(registryHostOf(image))) await assertOpenRegistry(image);
+    return assertOpenRegistries(images, [own, runtimeImage]);
   }
 
   #podName(id: string): string {

@@ -1,16 +1,15 @@
 import type { Check } from '@belay/protocol';
-import type { ContainerHost } from '../container-host.js';
 import type { ClusterOptions } from './cluster.js';
-import type { KubernetesHostOptions } from './kubernetes-host.js';
+import type { KubernetesHost, KubernetesHostOptions } from './kubernetes-host.js';
 import type { LeftPods } from './left-pods.js';
 
 /**
  * Pods of a cluster as a host of containers. Its client takes a second and 90 MB, so it is loaded here and nowhere else.
  * Throws one sentence when the access to the cluster cannot be read, or the port for agents not be opened.
  */
-export async function openKubernetes(options: KubernetesHostOptions): Promise<ContainerHost> {
-  const { KubernetesHost } = await import('./kubernetes-host.js');
-  return KubernetesHost.open(options);
+export async function openKubernetes(options: KubernetesHostOptions): Promise<KubernetesHost> {
+  const { KubernetesHost: Host } = await import('./kubernetes-host.js');
+  return Host.open(options);
 }
 
 /** Whether a cluster can run containers, where no host of it is open. */

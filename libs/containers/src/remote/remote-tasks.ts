@@ -13,6 +13,7 @@ import {
   TaskHost,
   type ContainerChange,
   type NamedImage,
+  type TaskCapacity,
   type TaskContainer,
   type TaskEngine,
   type TaskExit,
@@ -76,7 +77,7 @@ export class RemoteTasks extends TaskHost {
     await this.#connection.close();
   }
 
-  capacity(): Promise<{ cpus: number; memoryMb: number }> {
+  capacity(): Promise<TaskCapacity> {
     return this.call('task.capacity', {});
   }
 
@@ -84,7 +85,7 @@ export class RemoteTasks extends TaskHost {
     this.#images.set(image.name, image.id);
     let provided = this.#provided.get(image.id);
     if (!provided) {
-      provided = this.#send(image.id, from);
+      provided = this.#send(image, from);
       this.#provided.set(image.id, provided);
       provided.catch(() => this.#provided.delete(image.id));
     }
@@ -158,8 +159,8 @@ export class RemoteTasks extends TaskHost {
     }
   }
 
-  async #send(id: string, from: TaskEngine): Promise<void> {
-    if ((await this.call('task.hasImage', { image: id })).has) return;
+  async #send({ id, name }: NamedImage, from: TaskEngine): Promise<void> {
+    if ((await this.call('task.hasImage', { image: id, name })).has) return;
     try {
       const [stream, archive] = await Promise.all([
         this.open('task.image', { image: id }),

@@ -2,6 +2,7 @@ import { taskCalls } from '@belay/protocol';
 import { memoryConnections, type MemoryConnections } from '@belay/rpc';
 import { until } from '@belay/testing';
 import type { TaskContainer, TaskEngine, TaskSpec } from '../task-host.js';
+import type { ProgramTasks } from '../program-tasks.js';
 import { ServedTasks } from './served-tasks.js';
 
 /** An engine that notes what it was asked, with a container that is not of any evaluation. */
@@ -48,10 +49,10 @@ let noted: NotedEngine;
 let connections: Connections;
 let served: ServedTasks;
 
-function open(allowedImages: string[]): void {
+function open(allowedImages: string[], host?: ProgramTasks): void {
   noted = new NotedEngine();
   served = new ServedTasks({
-    engine: noted.engine,
+    host: host ?? noted.engine,
     prefix: 'mine-',
     image: 'belay/sandbox:1',
     allowedImages,
@@ -130,6 +131,46 @@ it('says nothing about a task that it has ended itself', async () => {
   });
 });
 
+describe('a machine that takes no images', () => {
+  const asked: string[] = [];
+  beforeEach(() => {
+    asked.length = 0;
+    // The engine’s methods, without those that take images.
+    const { load: _, ...methods } = new NotedEngine().engine;
+    const host = {
+      ...methods,
+      capacity: async () => ({ cpus: 1, memoryMb: 256, lacks: ['services'] }),
+      assertImage: async (name: string) => void asked.push(name),
+      create: async (spec: TaskSpec) => {
+        asked.push(`create ${spec.image}`);
+        return { id: 'a'.repeat(12), remove: async () => {} };
+      },
+    };
+    open(['belay/evaluation-*', 'tasks/*'], host as unknown as ProgramTasks);
+    guard();
+  });
+  const has = (name: string) =>
+    connections.server.call('task.hasImage', { image: `sha256:${'b'.repeat(64)}`, name });
+
+  it('has those that its registries know by a name that its user allows', async () => {
+    expect(await connections.server.call('task.capacity', {})).toMatchObject({
+      lacks: ['network', 'services'],
+    });
+    await expect(create()).rejects.toMatchObject({ code: 'conflict' });
+    expect(await has('tasks/one:1')).toEqual({ has: true });
+    await create({ image: `sha256:${'b'.repeat(64)}` });
+    expect(asked).toEqual(['tasks/one:1', 'create tasks/one:1']);
+  });
+
+  it('attack: fetches no image that its user has not allowed, and is sent none', async () => {
+    await expect(has('other/one:1')).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(connections.server.open('task.image', { image })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    expect(asked).toEqual([]);
+  });
+});
+
 describe('attacks: a server', () => {
   it('runs no tasks on a machine whose user has not allowed their images', async () => {
     open(['node:*']);
@@ -139,9 +180,9 @@ describe('attacks: a server', () => {
       message: expect.stringContaining('--allow-image') as string,
     };
     await expect(create()).rejects.toMatchObject(refused);
-    await expect(connections.server.call('task.hasImage', { image })).rejects.toMatchObject(
-      refused,
-    );
+    await expect(
+      connections.server.call('task.hasImage', { image, name: 'a' }),
+    ).rejects.toMatchObject(refused);
     await expect(connections.server.open('task.image', { image })).rejects.toMatchObject(refused);
     await expect(connections.server.call('task.capacity', {})).rejects.toMatchObject(refused);
     expect([noted.created, noted.asked]).toEqual([[], [['guard', 'mine-one']]]);

@@ -4,12 +4,12 @@ import { pipeline } from 'node:stream/promises';
 import { AppError, ignoreError, type taskCalls } from '@belay/protocol';
 import type { CallInput, RpcConnection, Servers } from '@belay/rpc';
 import type { Limits } from '../container-host.js';
+import type { ProgramTasks } from '../program-tasks.js';
 import type { TaskContainer, TaskEngine } from '../task-host.js';
 import { MachineRules, type MachineRulesOptions } from './machine-rules.js';
 
 export interface ServedTasksOptions extends MachineRulesOptions {
-  /** Undefined for a host that cannot run them. */
-  engine: TaskEngine | undefined;
+  host: TaskEngine | ProgramTasks;
   /** How long runs stay while there is no connection to the server. */
   leaseMs?: number;
 }
@@ -40,6 +40,8 @@ export class ServedTasks {
   readonly #options: ServedTasksOptions;
   readonly #rules: MachineRules;
   readonly #runs = new Map<string, Run>();
+  /** The names of images that are pulled, by their ids. */
+  readonly #pulled = new Map<string, string>();
   #lease: NodeJS.Timeout | undefined;
 
   constructor(options: ServedTasksOptions) {
@@ -77,20 +79,22 @@ export class ServedTasks {
     await Promise.all([...this.#runs.values()].map((run) => this.#end(run)));
   }
 
+  get #host(): TaskEngine | ProgramTasks {
+    return this.#options.host;
+  }
+
+  /** Throws `forbidden` for a host that is given no images. */
   get #engine(): TaskEngine {
-    const { engine } = this.#options;
-    if (engine) return engine;
-    throw new AppError(
-      'unavailable',
-      'The machine’s containers are pods of a cluster, which run no tasks of evaluations.',
-    );
+    if (loads(this.#host)) return this.#host;
+    throw new AppError('forbidden', 'The machine takes no images: its nodes pull them.');
   }
 
   #handlers(): Servers<typeof taskCalls> {
     return {
       'task.capacity': async () => {
         this.#assertAllowed();
-        return this.#engine.capacity();
+        const { lacks, ...given } = await this.#host.capacity();
+        return { ...given, lacks: [...new Set(['network', ...lacks] as const)] };
       },
       'task.guard': async ({ run: name }, { signal }) => {
         const run = this.#begin(name);
@@ -98,10 +102,7 @@ export class ServedTasks {
         await this.#end(run);
         return {};
       },
-      'task.hasImage': async ({ image }) => {
-        this.#assertAllowed();
-        return { has: (await this.#engine.image(shippedName(image))) !== undefined };
-      },
+      'task.hasImage': async ({ image, name }) => ({ has: await this.#has(image, name) }),
       'task.create': (wanted) => this.#create(wanted),
       'task.run': async ({ id, seconds }, { signal }) => {
         const exit = await this.#task(id).run(seconds, signal);
@@ -123,18 +124,29 @@ export class ServedTasks {
         return {};
       },
       'task.snapshot': async ({ id }) => {
-        const image = await this.#engine.snapshot(this.#task(id));
+        const image = await this.#host.snapshot(this.#task(id));
         const run = this.#runOf(id);
         if (run) run.snapshots.add(image);
-        else await this.#engine.forget(image);
+        else await this.#host.forget(image);
         return { image };
       },
       'task.forget': async ({ image }) => {
         for (const { snapshots } of this.#runs.values())
-          if (snapshots.delete(image)) await this.#engine.forget(image);
+          if (snapshots.delete(image)) await this.#host.forget(image);
         return {};
       },
     };
+  }
+
+  async #has(image: string, name: string): Promise<boolean> {
+    const host = this.#host;
+    if (loads(host)) {
+      this.#assertAllowed();
+      return (await host.image(shippedName(image))) !== undefined;
+    }
+    await host.assertImage(this.#rules.image(name));
+    this.#pulled.set(image, name);
+    return true;
   }
 
   #begin(name: string): Run {
@@ -142,7 +154,7 @@ export class ServedTasks {
     const ready = before ? this.#end(before) : Promise.resolve();
     ready.catch(ignoreError('the first container says so'));
     // Runs of this machine’s own have other names.
-    const stop = this.#engine.guard(`${this.#options.prefix}${name}`);
+    const stop = this.#host.guard(`${this.#options.prefix}${name}`);
     const run = { name, containers: new Map(), snapshots: new Set<string>(), stop, ready };
     this.#runs.set(name, run);
     return run;
@@ -153,8 +165,8 @@ export class ServedTasks {
     if (this.#runs.get(name) !== run) return;
     this.#runs.delete(name);
     const { prefix } = this.#options;
-    await this.#engine.sweep(`${prefix}${name}`);
-    for (const image of [...snapshots].toReversed()) await this.#engine.forget(image);
+    await this.#host.sweep(`${prefix}${name}`);
+    for (const image of [...snapshots].toReversed()) await this.#host.forget(image);
     stop();
   }
 
@@ -164,11 +176,9 @@ export class ServedTasks {
     if (!run) throw new AppError('conflict', 'This evaluation has ended here.');
     await run.ready;
     this.#assertWithin(wanted);
-    const isOwn = run.snapshots.has(wanted.image);
-    if (!isOwn) this.#assertAllowed();
-    const task = await this.#engine.create({
+    const task = await this.#host.create({
       ...wanted,
-      image: isOwn ? wanted.image : shippedName(wanted.image),
+      image: run.snapshots.has(wanted.image) ? wanted.image : this.#imageOf(wanted.image),
       network: this.#network(wanted.network),
       hosts: wanted.hosts ?? [],
       run: `${prefix}${name}`,
@@ -179,6 +189,17 @@ export class ServedTasks {
     if (this.#runs.get(name) === run) return { id: task.id };
     await task.remove();
     throw new AppError('conflict', 'This evaluation has ended here.');
+  }
+
+  #imageOf(id: string): string {
+    if (loads(this.#host)) {
+      this.#assertAllowed();
+      return shippedName(id);
+    }
+    const name = this.#pulled.get(id);
+    if (name === undefined)
+      throw new AppError('conflict', 'The machine was not told of this image.');
+    return name;
   }
 
   #network(wanted: Wanted['network']): 'none' | `container:${string}` {
@@ -198,7 +219,7 @@ export class ServedTasks {
   }
 
   #assertAllowed(): void {
-    if (this.#engine && this.#rules.allows(shippedImages)) return;
+    if (this.#rules.allows(shippedImages)) return;
     throw new AppError(
       'forbidden',
       `The machine does not run tasks of evaluations: run “belay join” there with --allow-image ${shippedImages}.`,
@@ -215,6 +236,8 @@ export class ServedTasks {
     return [...this.#runs.values()].find(({ containers }) => containers.has(id));
   }
 }
+
+const loads = (host: TaskEngine | ProgramTasks): host is TaskEngine => 'load' in host;
 
 const shippedName = (image: string): string =>
   `${shippedImages}:${image.slice(image.indexOf(':') + 1)}`;
