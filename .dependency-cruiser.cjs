@@ -230,6 +230,7 @@ module.exports = {
       ],
       ['agents'],
       [
+        'place-refusals.ts',
         'references.ts',
         'run.ts',
         'second-check.ts',

@@ -11,9 +11,11 @@ import { costLimitReached } from './cost-limit.js';
 import { contentHash } from './entries.js';
 import type { Task, TaskEnvironment, Trial } from './model.js';
 import type { Validity } from './validity.js';
+import { lackAt, withPlaceRefusals } from './place-refusals.js';
 import { References } from './references.js';
 import { Journal, trialFolder, writeInside } from './results/journal.js';
 import { ResourceSemaphore } from './resource-semaphore.js';
+import { tellRefusals } from './tell-refused.js';
 import { runTrial, type TrialHooks, type TrialRequest } from './trial.js';
 import { ownPlace, usablePlaces, type TrialPlace } from './trial-places.js';
 
@@ -99,12 +101,20 @@ async function atPlaces({ request, environments, todo, count, isOver }: Work): P
   const usable = await usablePlaces(wanted, onNotice);
   const resources = new ResourceSemaphore(usable, concurrency);
   const places = usable.map(({ place }) => place);
+  const needs = { agent, engine, network: request.network };
+  const isOpen = (place: TrialPlace, { task }: TrialToDo) =>
+    !place.away.aborted &&
+    usable.some((one) => one.place === place && lackAt(one, task, needs) === undefined);
+  const wantedTrials = withPlaceRefusals(todo, usable, needs);
+  tellRefusals(
+    wantedTrials.filter(({ task }, at) => task !== todo[at]?.task),
+    onNotice,
+  );
   const once = trialsOf(request, environments);
   const again: { trial: TrialToDo; failed: Trial }[] = [];
   const judge = async (trial: TrialToDo): Promise<void> => {
     const tried = new Set<TrialPlace>();
-    const mayUse = (place: TrialPlace) =>
-      !tried.has(place) && !place.away.aborted && suits(place, { trial, agent, engine });
+    const mayUse = (place: TrialPlace) => !tried.has(place) && isOpen(place, trial);
     // It counts before the next one begins, so that the limit of the cost holds.
     const next = async (place: TrialPlace) => {
       tried.add(place);
@@ -133,12 +143,10 @@ async function atPlaces({ request, environments, todo, count, isOver }: Work): P
   };
   const releases = await guarded(places, runIdOf(request.out));
   try {
-    await all(todo.map((trial) => () => judge(trial)));
+    await all(wantedTrials.map((trial) => () => judge(trial)));
     // A trial that failed because of the infrastructure is repeated once, alone, before it counts.
     for (const { trial, failed } of again) {
-      const isOpen = (place: TrialPlace) =>
-        !place.away.aborted && suits(place, { trial, agent, engine });
-      const place = places.find(isOpen);
+      const place = places.find((one) => isOpen(one, trial));
       if (!isOver()) count(place ? await once(trial, place) : failed);
     }
     signal.throwIfAborted();
@@ -156,12 +164,6 @@ async function guarded(places: readonly TrialPlace[], run: string): Promise<() =
     for (const giveUp of giveUps) giveUp();
   };
 }
-
-/** The services of a session run beside its sandbox, which only this machine’s engine does. */
-const suits = (
-  { host }: TrialPlace,
-  { trial, agent, engine }: { trial: TrialToDo; agent: Agent; engine: TaskEngine },
-): boolean => host === engine || agent.model === null || !trial.task.environment.services?.length;
 
 /** Runs a trial once at a place, and records it. */
 function trialsOf(

@@ -21,8 +21,24 @@ export async function tellRefused(
   const refused = [...names.values()].reduce((total, ids) => total + ids.length, 0);
   if (refused > 0 && refused === tasks.length)
     throw new AppError('invalid_input', sentences.slice(0, 3).join(' '));
-  for (const sentence of sentences) onNotice?.(`${sentence} This counts as 0.`);
+  for (const [why, ids] of names) onNotice?.(refusal(ids, why));
 }
+
+/** Reports the tasks of trials that no place can run, grouped by reason. */
+export function tellRefusals(
+  trials: readonly { task: Task }[],
+  onNotice: (sentence: string) => void,
+): void {
+  const ids = new Map<string, Set<string>>();
+  for (const { task } of trials) {
+    const why = task.unsupported ?? '';
+    ids.set(why, (ids.get(why) ?? new Set()).add(task.id));
+  }
+  for (const [why, of] of ids) onNotice(refusal([...of], why));
+}
+
+const refusal = (ids: string[], why: string): string =>
+  `${listed(ids)} cannot be run here: ${why} This counts as 0.`;
 
 const shown = 20;
 

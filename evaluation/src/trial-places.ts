@@ -1,4 +1,4 @@
-import type { TaskEngine, TaskHost } from '@belay/containers';
+import type { TaskEngine, TaskHost, TaskNeed } from '@belay/containers';
 import { AppError, errorFrom } from '@belay/protocol';
 import type { PlaceResources } from './resource-semaphore.js';
 
@@ -9,6 +9,11 @@ export interface TrialPlace {
   host: TaskHost;
   /** Aborted when it is away for good. */
   away: AbortSignal;
+}
+
+/** A place with what it has for trials, and what none of them gets there. */
+export interface UsablePlace extends PlaceResources<TrialPlace> {
+  lacks: readonly TaskNeed[];
 }
 
 /** Opens the machines with these names, or all if undefined, that could run trials; their opener closes them. */
@@ -45,7 +50,7 @@ export async function placesFor(
 export async function usablePlaces(
   places: readonly TrialPlace[],
   onNotice: (sentence: string) => void,
-): Promise<PlaceResources<TrialPlace>[]> {
+): Promise<UsablePlace[]> {
   const asked = await Promise.allSettled(
     places.map(async (place) => ({ place, ...(await place.host.capacity()) })),
   );
