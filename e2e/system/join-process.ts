@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { until } from '@belay/testing';
 import { built } from '@belay/testkit';
 
-/** `belay join` as a process with a home folder of its own. */
+/** `belay join` as a process with a home folder of its own; `within` is a command as for `BelayServer`. */
 export class JoinProcess {
   output = '';
   child!: ChildProcess;
@@ -13,6 +13,7 @@ export class JoinProcess {
   constructor(
     private readonly home: string,
     private readonly more: Record<string, string> = {},
+    private readonly within: readonly string[] = [],
   ) {}
 
   start(...args: string[]): this {
@@ -33,14 +34,12 @@ export class JoinProcess {
       XDG_DATA_HOME: this.home,
       XDG_STATE_HOME: this.home,
     };
-    const child = spawn(
-      process.execPath,
-      [built('apps/cli/dist/bundle/belay.cjs'), command, ...args],
-      {
-        env: { ...env, ...this.more },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+    const bundle = built('apps/cli/dist/bundle/belay.cjs');
+    const [program = '', ...rest] = [...this.within, process.execPath, bundle, command, ...args];
+    const child = spawn(program, rest, {
+      env: { ...env, ...this.more },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => (this.output += text));
     this.child = child;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
@@ -66,13 +66,15 @@ export async function invite(server: BelayServer, name: string): Promise<{ token
   return JSON.parse(stdout) as { token: string };
 }
 
-/** A proxy that terminates TLS with a self-signed certificate. */
+/** A proxy that terminates TLS with a self-signed certificate, at this machine’s `host`. */
 export async function tlsInFrontOf(
   server: BelayServer,
   folder: string,
+  host = 'localhost',
 ): Promise<{ url: string; cut(): void; close(): void }> {
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const name = `${isIP(host) ? 'IP' : 'DNS'}:${host}`;
+  const subject = ['-subj', '/CN=belay', '-addext', `subjectAltName=${name}`];
   execFileSync(
     'openssl',
     [
@@ -104,10 +106,10 @@ export async function tlsInFrontOf(
     },
   );
   front.on('tlsClientError', () => {});
-  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => front.listen(0, isIP(host) ? host : '127.0.0.1', resolve));
   const { port } = front.address() as { port: number };
   return {
-    url: `https://localhost:${port}`,
+    url: `https://${host}:${port}`,
     cut,
     close: () => {
       front.close();

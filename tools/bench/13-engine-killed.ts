@@ -1,8 +1,8 @@
-import { prepared, type BelayServer, type Followed } from '@belay/testkit';
+import { prepared, SecondEngine, type BelayServer, type Followed } from '@belay/testkit';
 import { allAnswer, countingAgents, lostInAll } from './counting-agents.ts';
 import { follow, idleSession, playing, withServer } from './platform.ts';
-import { SecondEngine } from '../second-engine.ts';
 import type { Row } from '../bench-table.ts';
+import { copyRuntime } from '../copy-runtime.ts';
 
 export const title = 'kill -9 of dockerd with live-restore';
 
@@ -14,7 +14,7 @@ export async function measure(): Promise<Row[]> {
   try {
     const image = prepared('BELAY_TEST_DEBIAN');
     await engine.copyImage(image);
-    const runtime = await engine.copyRuntime(prepared('BELAY_RUNTIME'));
+    const runtime = await copyRuntime(engine, prepared('BELAY_RUNTIME'));
     const environment = { DOCKER_HOST: engine.host, BELAY_IMAGE: image, BELAY_RUNTIME: runtime };
     return await withServer(environment, (server) => killEngine(server, engine));
   } finally {

@@ -5,8 +5,9 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { DockerClient } from '@belay/containers';
 import { until } from '@belay/testing';
+import { SecondEngine } from '@belay/testkit';
 import Docker from 'dockerode';
-import { SecondEngine } from '../second-engine.ts';
+import { copyRuntime } from '../copy-runtime.ts';
 
 /** Reads all that it was given, and connects to its socket until it was told the second word. */
 const program = `
@@ -37,7 +38,7 @@ export async function testMountedParts(
   const engine = await SecondEngine.start(programs);
   let server: Server | undefined;
   try {
-    await engine.copyRuntime(runtime);
+    await copyRuntime(engine, runtime);
     const docker = new Docker({ socketPath: engine.host.replace('unix://', '') });
     await docker.createVolume({ Name: 'sockets' });
     const { Mountpoint } = await docker.getVolume('sockets').inspect();

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'nod
 import { basename, join } from 'node:path';
 import { LiveConnection } from '@belay/client';
 import { isEnded } from '@belay/protocol';
-import { BelayServer, prepared, script } from '@belay/testkit';
+import { BelayServer, prepared, script, SecondEngine } from '@belay/testkit';
 import { breakingProxy, type BreakingProxy } from '../breaking-proxy.ts';
+import { copyRuntime } from '../copy-runtime.ts';
 import { runProgram } from '../prepare/run-program.mjs';
-import { SecondEngine } from '../second-engine.ts';
 import { countingTurns, Witness } from './witness.ts';
 
 export interface Size {
@@ -110,7 +110,7 @@ export class World {
     this.#server = new BelayServer({
       DOCKER_HOST: this.engine.host,
       BELAY_IMAGE: image,
-      BELAY_RUNTIME: await this.engine.copyRuntime(prepared('BELAY_RUNTIME')),
+      BELAY_RUNTIME: await copyRuntime(this.engine, prepared('BELAY_RUNTIME')),
       BELAY_LOG_LEVEL: 'warn',
       // The disk is smaller than the default of 200.
       BELAY_KEEP_FREE_MB: '16',

@@ -36,6 +36,7 @@ export { TestCluster } from './cluster/test-cluster.js';
 export * from './report-sample-run.js';
 export * from './script.js';
 export * from './belay-server.js';
+export { SecondEngine, type SecondEngineOptions } from './second-engine.js';
 export { SharedServers, type ServerPlace } from './shared-servers.js';
 export * from './source-copy.js';
 export { Canary, gitIn, hostileRepository, put } from './hostile-repository.js';

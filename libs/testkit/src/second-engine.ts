@@ -1,33 +1,32 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { ignoreError } from '@belay/protocol';
+import { until } from '@belay/testing';
 import Dockerode from 'dockerode';
-import { findCommand } from './prepare/debian.mjs';
-import { Docker } from './prepare/docker-api.mjs';
-import { prepareRuntime } from './prepare/images.mjs';
-import { runProgram } from './prepare/run-program.mjs';
 
-const programs = ['dockerd', 'containerd', 'unshare'] as const;
-type Program = (typeof programs)[number];
+export interface SecondEngineOptions {
+  /** Another program in the place of this machine’s. */
+  dockerd?: string;
+  /** Whether containers go on while dockerd is started again; otherwise its start ends them. True by default. */
+  liveRestore?: boolean;
+}
+
+const startTimeoutMs = 60_000;
+const pingTimeoutMs = 500;
 
 /**
- * A second Docker Engine beside the machine’s, with `live-restore` and a containerd that outlives
- * it, as under systemd: its dockerd can be killed without ending other work. Requires root,
- * dockerd, containerd and unshare.
+ * A second Docker Engine beside the machine’s, with a containerd that outlives it, as under systemd: its dockerd can be
+ * killed without ending other work. Requires root, dockerd, containerd and unshare.
  */
 export class SecondEngine {
-  /** With the programs of this machine, or others in their place. */
-  static async start(others: Partial<Record<Program, string>> = {}): Promise<SecondEngine> {
-    const found = programs.flatMap((name) => others[name] ?? findCommand(name) ?? []);
-    const [dockerd, containerd, unshare] = found;
-    if (process.getuid?.() !== 0 || !dockerd || !containerd || !unshare)
-      throw new Error('a second Docker Engine needs root, dockerd, containerd and unshare');
-    const engine = new SecondEngine({ dockerd, containerd, unshare });
+  static async start(options: SecondEngineOptions = {}): Promise<SecondEngine> {
+    const engine = new SecondEngine(options);
     try {
-      await engine.#startContainerd();
+      engine.#startContainerd();
       await engine.startDockerd();
       return engine;
     } catch (error) {
@@ -38,34 +37,51 @@ export class SecondEngine {
 
   readonly #folder = mkdtempSync(join(tmpdir(), 'belay-engine-'));
   readonly host = `unix://${this.#path('docker.sock')}`;
-  readonly #api = new Docker(this.host);
   readonly #docker = new Dockerode({ socketPath: this.#path('docker.sock') });
-  readonly #paths: Record<Program, string>;
+  readonly #options: SecondEngineOptions;
   #containerd: ChildProcess | undefined;
   #dockerd: ChildProcess | undefined;
 
-  constructor(paths: Record<Program, string>) {
-    this.#paths = paths;
+  private constructor(options: SecondEngineOptions) {
+    if (process.getuid?.() !== 0) throw new Error('A second Docker Engine needs root.');
+    this.#options = options;
   }
 
   /** Resolves once dockerd answers. */
   async startDockerd(): Promise<void> {
+    const { dockerd: program = 'dockerd', liveRestore = true } = this.#options;
     // A killed dockerd leaves its pid file behind, and a new one would refuse to start.
     rmSync(this.#path('docker.pid'), { force: true });
     writeFileSync(this.#path('daemon.json'), '{}');
-    const more = ['--host', this.host, '--live-restore', '--bridge=none', '--iptables=false'];
-    this.#dockerd = this.#run(
-      'dockerd',
-      [
+    const dockerd = this.#run(program, {
+      log: 'dockerd.log',
+      paths: [
         ['config-file', 'daemon.json'],
         ['containerd', 'containerd.sock'],
         ['data-root', 'data'],
         ['exec-root', 'exec'],
         ['pidfile', 'docker.pid'],
       ],
-      more,
-    );
-    await this.#answering('dockerd', this.#dockerd, () => this.#api.ping(500));
+      more: [
+        '--host',
+        this.host,
+        '--bridge=none',
+        '--iptables=false',
+        `--live-restore=${liveRestore}`,
+      ],
+    });
+    this.#dockerd = dockerd;
+    const pinging = new Dockerode({
+      socketPath: this.#path('docker.sock'),
+      timeout: pingTimeoutMs,
+    });
+    const log = () => readFileSync(this.#path('dockerd.log'), 'utf8').slice(-2_000);
+    const answers = () => {
+      if (dockerd.exitCode !== null) throw new Error(`The second dockerd ended:\n${log()}`);
+      return pinging.ping().then(() => true, ignoreError('it is starting'));
+    };
+    const options = { timeoutMs: startTimeoutMs, intervalMs: 50, state: log };
+    await until('the second Docker Engine answers', answers, options);
   }
 
   async killDockerd(): Promise<void> {
@@ -78,12 +94,6 @@ export class SecondEngine {
     const progress = await this.#docker.loadImage(image, { quiet: true });
     progress.resume();
     await once(progress, 'end');
-  }
-
-  /** Copies the agent’s runtime from the machine’s engine; returns the volume’s name. */
-  async copyRuntime(volume: string): Promise<string> {
-    await this.copyImage(volume.replace(/^belay-runtime-(\w+).*$/, 'belay/runtime:$1'));
-    return prepareRuntime(this.#api, () => {});
   }
 
   /** The pid of the main process of a session’s container, in the machine’s numbering. */
@@ -103,12 +113,14 @@ export class SecondEngine {
   /** Ends the engine, and removes everything in it. */
   async dispose(): Promise<void> {
     if (this.#dockerd) {
+      // Containers go on without it.
+      if (this.#dockerd.signalCode !== null) await this.startDockerd();
       const containers = await this.#docker.listContainers({ all: true }).catch(() => []);
       for (const { Id } of containers)
         await this.#docker
           .getContainer(Id)
           .remove({ force: true })
-          .catch(() => {});
+          .catch(ignoreError('it may be gone already'));
       await end(this.#dockerd, 'SIGTERM');
     }
     if (this.#containerd) await end(this.#containerd, 'SIGTERM');
@@ -116,56 +128,44 @@ export class SecondEngine {
       .split('\n')
       .map((line) => line.split(' ')[4] ?? '')
       .filter((path) => path.startsWith(`${this.#folder}/`));
-    for (const path of mounts.reverse()) await runProgram('umount', ['--lazy', path]);
+    for (const path of mounts.reverse()) await promisify(execFile)('umount', ['--lazy', path]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async #startContainerd(): Promise<void> {
+  #startContainerd(): void {
     writeFileSync(
       this.#path('containerd.toml'),
       'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n',
     );
-    this.#containerd = this.#run('containerd', [
-      ['config', 'containerd.toml'],
-      ['address', 'containerd.sock'],
-      ['root', 'containerd'],
-      ['state', 'containerd-state'],
-    ]);
+    this.#containerd = this.#run('containerd', {
+      log: 'containerd.log',
+      paths: [
+        ['config', 'containerd.toml'],
+        ['address', 'containerd.sock'],
+        ['root', 'containerd'],
+        ['state', 'containerd-state'],
+      ],
+    });
   }
 
-  #run(name: Program, paths: [flag: string, file: string][], more: string[] = []): ChildProcess {
-    const log = openSync(this.#path(`${name}.log`), 'a');
+  #run(
+    program: string,
+    {
+      log,
+      paths,
+      more = [],
+    }: { log: string; paths: [flag: string, file: string][]; more?: string[] },
+  ): ChildProcess {
+    const output = openSync(this.#path(log), 'a');
     const flags = paths.flatMap(([flag, path]) => [`--${flag}`, this.#path(path)]);
     // Runs in a separate network namespace, because a dockerd without a bridge removes an existing
     // one.
-    const command = ['--net', '--', this.#paths[name], ...flags, ...more];
-    const child = spawn(this.#paths.unshare, command, { stdio: ['ignore', log, log] });
-    closeSync(log);
+    const child = spawn('unshare', ['--net', '--', program, ...flags, ...more], {
+      env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` },
+      stdio: ['ignore', output, output],
+    });
+    closeSync(output);
     return child;
-  }
-
-  async #answering(
-    name: Program,
-    child: ChildProcess,
-    ping: () => Promise<unknown>,
-  ): Promise<void> {
-    const deadline = Date.now() + 60_000;
-    for (;;) {
-      if (
-        await ping().then(
-          () => true,
-          () => false,
-        )
-      )
-        return;
-      if (child.exitCode !== null || Date.now() > deadline) {
-        const log = readFileSync(this.#path(`${name}.log`), 'utf8')
-          .trim()
-          .split('\n');
-        throw new Error(`the second ${name} does not answer: ${log.at(-1)}`);
-      }
-      await delay(50);
-    }
   }
 
   #path(name: string): string {
