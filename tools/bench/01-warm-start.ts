@@ -1,5 +1,5 @@
-import { metricsOnFreePort, type BelayServer } from '@belay/testkit';
-import { follow, playing, rawStart, warm, withServer } from './platform.ts';
+import { metricsOnFreePort, untilWarm, type BelayServer } from '@belay/testkit';
+import { follow, playing, rawStart, withServer } from './platform.ts';
 import { median, percentile } from './statistics.ts';
 import type { Row } from '../bench-table.ts';
 
@@ -16,7 +16,7 @@ export async function measure(): Promise<Row[]> {
     const samples: number[] = [];
     const raw: number[] = [];
     for (let run = 0; run < samplesTaken; run++) {
-      await warm(server, 1, metrics.url);
+      await untilWarm(server, 1, metrics.url);
       raw.push(await rawStart());
       samples.push(await firstOutput(server, model));
     }

@@ -4,11 +4,12 @@ import {
   metricsOnFreePort,
   prepared,
   TestCluster,
+  untilWarm,
   type Followed,
 } from '@belay/testkit';
 import { firstOutput, printing } from './01-warm-start.ts';
 import { make, watched, type Run } from './07-throughput.ts';
-import { idleSession, warm } from './platform.ts';
+import { idleSession } from './platform.ts';
 import { median, percentile, timed } from './statistics.ts';
 import { typist } from './typist.ts';
 import { loadImages } from '../load-images.mjs';
@@ -97,7 +98,7 @@ async function alternating(
 async function starts(engines: Engines): Promise<Row[]> {
   const models = new Map(engines.map(({ server }) => [server, printing(server)]));
   const { docker, pods } = await alternating(15, engines, async ({ server, metrics }) => {
-    await warm(server, 1, metrics);
+    await untilWarm(server, 1, metrics);
     return firstOutput(server, models.get(server) ?? '');
   });
   const floor = median(docker);

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { metricsOnFreePort, type BelayServer } from '@belay/testkit';
-import { warm, withServer } from './platform.ts';
+import { metricsOnFreePort, untilWarm, type BelayServer } from '@belay/testkit';
+import { withServer } from './platform.ts';
 import { sendPlayedReply } from './played-model.ts';
 import { median, percentile } from './statistics.ts';
 import type { Row } from '../bench-table.ts';
@@ -31,10 +31,10 @@ export async function measure(): Promise<Row[]> {
       const asked: number[] = [];
       const floors: number[] = [];
       for (let sample = 0; sample < samplesTaken; sample += 1) {
-        await warm(server, 1, metrics.url);
+        await untilWarm(server, 1, metrics.url);
         const floor = await model.timed(() => create(server));
         floors.push(floor.asked);
-        await warm(server, 1, metrics.url);
+        await untilWarm(server, 1, metrics.url);
         const taken = await model.timed(() => hook(sample));
         answered.push(taken.answered);
         asked.push(taken.asked);

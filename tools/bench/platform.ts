@@ -62,23 +62,6 @@ export async function untilEnded(server: BelayServer, id: string): Promise<never
   }
 }
 
-/** Waits until the pool has this many idle agents, according to the server’s metrics at this address. */
-export async function warm(server: BelayServer, count: number, metrics: string): Promise<void> {
-  const wanted = new RegExp(`^belay_sandboxes\\{[^}]*state="warm"[^}]*\\} ${count}$`, 'm');
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const text = await fetch(metrics).then(
-      (response) => response.text(),
-      // It is served shortly after the server is ready.
-      () => '',
-    );
-    if (wanted.test(text)) return;
-    if (Date.now() > deadline)
-      throw new Error(`No ${count} warm sandboxes within a minute.\n${server.log.slice(-2000)}`);
-    await new Promise((done) => setTimeout(done, 20));
-  }
-}
-
 /** Programs for a bare container that print one line. */
 const printed = {
   echo: ['echo', 'ready'],
