@@ -13,7 +13,7 @@ describe('pods that agent-sandbox makes', () => {
   let host: ContainerHost;
   let user: HostUser;
   beforeAll(async () => {
-    cluster = await TestCluster.open();
+    cluster = await TestCluster.open({ agentSandbox: true });
     host = await openPodHost(cluster, { agentSandbox: true });
     user = new HostUser(host);
     await user.follow();

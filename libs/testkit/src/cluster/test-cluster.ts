@@ -40,7 +40,8 @@ export class TestCluster {
     private readonly folder: string,
   ) {}
 
-  static async open(): Promise<TestCluster> {
+  /** With the rights for `Sandbox` objects of agent-sandbox only if these are used. */
+  static async open({ agentSandbox = false } = {}): Promise<TestCluster> {
     // Most tests that use this library need no cluster.
     const client = await import('@kubernetes/client-node');
     const config = new client.KubeConfig();
@@ -49,7 +50,8 @@ export class TestCluster {
     const name = `belay-test-${randomBytes(4).toString('hex')}`;
     const address = await addressForPods(config);
     const objects = client.KubernetesObjectApi.makeApiClient(config);
-    for (const one of await objectsFor(client, name, address)) await objects.create(one);
+    const made = { name, address, agentSandbox };
+    for (const one of await objectsFor(client, made)) await objects.create(one);
     // Without it, no pod can be made there.
     await until('the namespace has its account', async () =>
       core.readNamespacedServiceAccount({ name: 'default', namespace: name }).catch(() => false),
@@ -110,12 +112,11 @@ export class TestCluster {
 /** Those of the chart for a server outside of the cluster, with the ports of several servers. */
 async function objectsFor(
   { loadAllYaml }: KubernetesClient,
-  name: string,
-  address: string,
+  { name, address, agentSandbox }: { name: string; address: string; agentSandbox: boolean },
 ): Promise<KubernetesObject[]> {
   const rendered = await renderChart(name, {
     server: { enabled: false },
-    sandboxes: { namespace: { name, create: false }, serverAddress: address, agentSandbox: true },
+    sandboxes: { namespace: { name, create: false }, serverAddress: address, agentSandbox },
   });
   const level = { 'pod-security.kubernetes.io/enforce': 'baseline' };
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: level } };
