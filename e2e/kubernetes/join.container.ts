@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OperationName, OperationRequest } from '@belay/protocol';
-import { describeSystem, idle, prepared, TestCluster } from '@belay/testkit';
+import { describeSystem, idle, TestCluster } from '@belay/testkit';
 import { until } from '@belay/testing';
 import { invite } from '../system/joined-machine.js';
 import { JoinProcess } from '../system/join-process.js';
+import { joinWithPods } from './join-with-pods.js';
 
 describeSystem('a machine whose containers are pods', (server) => {
   const home = mkdtempSync(join(tmpdir(), 'belay-pods-'));
@@ -20,19 +21,7 @@ describeSystem('a machine whose containers are pods', (server) => {
     await cluster.remove();
     rmSync(home, { recursive: true, force: true, maxRetries: 10 });
   });
-  const options = (): string[] => {
-    const named = {
-      image: prepared('BELAY_TEST_IMAGE'),
-      'runtime-image': prepared('BELAY_RUNTIME_IMAGE'),
-      'agent-url': `wss://${cluster.address}:${cluster.nextPort()}`,
-      namespace: cluster.namespace,
-      memory: '512',
-      cpus: '1',
-      'max-sandboxes': '2',
-    };
-    const pairs = Object.entries(named).flatMap(([name, value]) => [`--${name}`, value]);
-    return ['--kubernetes', '--pod-files', ...pairs];
-  };
+  const options = () => [...joinWithPods(cluster, cluster.nextPort()), '--pod-files'];
   const pods = async () =>
     (await cluster.core.listNamespacedPod({ namespace: cluster.namespace })).items;
 
