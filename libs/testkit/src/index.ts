@@ -30,7 +30,7 @@ export {
 } from './page.js';
 export { addressForPods } from './cluster/address-for-pods.js';
 export { clusterCommand } from './cluster/cluster-command.js';
-export { clusterServer } from './cluster/cluster-server.js';
+export { clusterServer, clusterVariables } from './cluster/cluster-server.js';
 export { chartFolder, renderChart } from './cluster/render-chart.js';
 export { TestCluster } from './cluster/test-cluster.js';
 export * from './report-sample-run.js';

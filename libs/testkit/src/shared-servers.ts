@@ -63,6 +63,11 @@ export class SharedServers {
     return new Map(rows.map(({ id, owner }) => [String(id), owner as string | null]));
   }
 
+  /** The ids of the servers, also of those that were killed a short while ago. */
+  async ids(): Promise<string[]> {
+    return (await this.#query('select id from server')).map(({ id }) => String(id));
+  }
+
   /** The id of the server that leads. */
   async lead(): Promise<string> {
     const [row] = await this.#query('select server from lease');
