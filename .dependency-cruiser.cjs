@@ -173,6 +173,7 @@ module.exports = {
         'on-orphaned.ts',
         'home-settings.ts',
         'known-file.ts',
+        'layers',
         'likeness.ts',
         'memory-kills.ts',
         'nearest-operations.ts',

@@ -41,6 +41,7 @@ const bundles: Record<string, Bundle & { split?: boolean; also?: Bundle[] }> = {
     split: true,
     also: [
       { entry: 'src/contained/main.ts', file: 'contained.cjs' },
+      { entry: 'src/layers/main.ts', file: 'layers.cjs' },
       { entry: 'src/rehearsal/rehearse.ts', file: 'rehearsal.cjs' },
     ],
   },

@@ -20,6 +20,8 @@ const environment = z
     BELAY_BARE: z.literal('1').optional(),
     /** On a bare machine: the file that the agent’s supervisor touches. */
     BELAY_RECORD: z.string().optional(),
+    /** In a build whose host is sent what it has written: JSON with the layers that are unpacked at first. */
+    BELAY_BUILD: z.string().optional(),
     CHROMIUM: z.string().optional(),
     /** A named pipe: whoever writes to it starts the browser beside this container. */
     BELAY_BROWSER: z.string().optional(),
@@ -35,6 +37,7 @@ const environment = z
     state: values.BELAY_STATE,
     bare: values.BELAY_BARE !== undefined,
     record: values.BELAY_RECORD,
+    build: values.BELAY_BUILD,
     chromium: values.CHROMIUM,
     browser: values.BELAY_BROWSER,
     cargo: values.BELAY_CARGO_CONFIG,
