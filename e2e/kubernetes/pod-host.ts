@@ -1,5 +1,6 @@
 import { openKubernetes, type ContainerSpec, type KubernetesHostOptions } from '@belay/containers';
 import { prepared, type TestCluster } from '@belay/testkit';
+import { MemoryImageFiles } from '../../libs/containers/src/kubernetes/testing/memory-image-files.js';
 import { newId } from '../system/hosts/host-user.js';
 
 /** A host of pods in a test’s namespace. */
@@ -22,6 +23,7 @@ export function openPodHost(
     browser: null,
     filesMb: 64,
     storageClass: undefined,
+    imageFiles: new MemoryImageFiles(),
     scheduling: {},
     podFiles: { isOn: false, setting: 'FILES=pods' },
     memorySetting: 'the limit',

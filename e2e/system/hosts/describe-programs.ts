@@ -124,12 +124,12 @@ function describeWrites(tests: HostTests): void {
       user: '1000:1000',
     });
     await host.remove(build.id);
-    expect(await host.images.id(name)).toBe(image);
+    expect(await host.images.madeAs(name)).toBe(image);
     expect(await host.images.made()).toContain(image);
     const made = await HostProgram.start(tests.user, programSpec(image));
     expect(await made.run('ran; /action/run')).toMatchObject({ out: 'ran\nran\n' });
     await host.remove(made.id);
     await host.images.remove(image);
-    expect(await host.images.id(name)).toBeUndefined();
+    expect(await host.images.madeAs(name)).toBeUndefined();
   });
 }

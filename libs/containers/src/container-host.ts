@@ -102,7 +102,7 @@ export interface ProgramSpec {
   folders: readonly SharedFolder[];
   /** Removed with the container. They share its loopback; two on one port cannot both listen. */
   services: readonly ServiceSpec[];
-  /** Unpacked over the image before anything runs; null for nothing. */
+  /** Unpacked over the image before anything runs, with owners and modes; null for nothing. */
   archive: Buffer | null;
   /** What each service, or a build, may write to its image’s files: beyond it, the container ends. */
   writtenMb: number;
@@ -171,7 +171,9 @@ export interface HostImages {
    * `can` do so.
    */
   make(id: string, image: NewImage): Promise<string>;
-  /** The ids of all that `make` made. */
+  /** The id of what `make` made with this name. */
+  madeAs(name: string): Promise<string | undefined>;
+  /** The ids of all that `make` made, also of what it did not finish. */
   made(): Promise<string[]>;
   /** Removes an image with all its names; does nothing for one that is not there. */
   remove(image: string): Promise<void>;

@@ -27,6 +27,7 @@ export {
 } from './kubernetes/pod-scheduling.js';
 export { checkCluster, openKubernetes, removeLeftPods } from './kubernetes/open-kubernetes.js';
 export type { CertifiedKey } from './kubernetes/agent-authority.js';
+export type { ImageFiles } from './kubernetes/made-images.js';
 export type { KubernetesHostOptions } from './kubernetes/kubernetes-host.js';
 export { followHost, type HostFollower } from './follow-host.js';
 export { RemoteHost, type HostConnection } from './remote/remote-host.js';

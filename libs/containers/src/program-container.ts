@@ -68,8 +68,10 @@ const dialTimeoutMs = 60_000;
 const lookMs = 500;
 /** The time between the end of a program’s input and its kill. */
 const killDelayMs = 2_000;
-/** How long a starter may take to tell how its program ended, and a container to end. */
+/** How long a starter may take to tell how its program ended, and a broken container to end. */
 const endTimeoutMs = 30_000;
+/** How long a container whose starter ends may take, which includes that a cluster gets the files of a build. */
+const lastTimeoutMs = 300_000;
 const removalTimeoutMs = 10_000;
 /** The number of open connections of one container. */
 const maxConnections = 256;
@@ -180,7 +182,7 @@ export class ProgramContainer {
   /** Ends its starter and with it all programs. Throws `timeout` when the container goes on. */
   async end(): Promise<void> {
     await (await this.#connection.promise).close();
-    await inTime(this.#over.promise, endTimeoutMs, () => {
+    await inTime(this.#over.promise, lastTimeoutMs, () => {
       throw new AppError('timeout', `The container ${this.spec.label} does not end.`);
     });
   }

@@ -8,5 +8,5 @@ export { rpcServer, type RpcServer, type RpcServerOptions } from './server.js';
 export { relayAgent, type Relay, type RelayOptions } from './relay.js';
 export { timeLimit } from './time-limit.js';
 export { untilAborted } from './until-aborted.js';
-export { refuse, WaitingConnections } from './waiting-connections.js';
+export { mustUpgrade, refuse, WaitingConnections } from './waiting-connections.js';
 export { whileTransferring } from './while-transferring.js';

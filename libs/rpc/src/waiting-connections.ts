@@ -1,4 +1,4 @@
-import { STATUS_CODES, type Server as HttpServer } from 'node:http';
+import { STATUS_CODES, type RequestListener, type Server as HttpServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorCodes, type AppError } from '@belay/protocol';
 import { expireAfterReading } from './expire-after-reading.js';
@@ -15,12 +15,11 @@ export class WaitingConnections {
   readonly #rate = new Rate({ connections: limits.connectionsPerSecond });
   readonly #server: HttpServer;
 
-  constructor(server: HttpServer) {
+  /** Requests without an upgrade are refused unless something serves them. */
+  constructor(server: HttpServer, served: RequestListener = mustUpgrade) {
     this.#server = server;
     server.on('connection', (socket: Duplex) => this.#add(socket));
-    server.on('request', (_request, response) => {
-      response.writeHead(426, { connection: 'close' }).end();
-    });
+    server.on('request', served);
     server.on('clientError', (_error, socket) => socket.destroy());
     // For example when no descriptors are left; without a listener, the error would end the process.
     server.on('error', () => {});
@@ -58,6 +57,11 @@ export class WaitingConnections {
     }, milliseconds).unref();
   }
 }
+
+/** Refuses a request that is none to upgrade. */
+export const mustUpgrade: RequestListener = (_request, response) => {
+  response.writeHead(426, { connection: 'close' }).end();
+};
 
 /** Responds with the error and closes. */
 export function refuse(socket: Duplex, error: AppError): void {

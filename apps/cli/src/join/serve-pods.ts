@@ -33,6 +33,8 @@ export async function servePods(
     browser: { image, limits },
     filesMb,
     storageClass: options.storageClass,
+    // Actions are installed on the server’s own host.
+    imageFiles: null,
     scheduling: options.scheduling,
     podFiles: { isOn: options.podFiles, setting: '--pod-files' },
     unconfined: { isAllowed: options.allowUnconfined, setting: '--allow-unconfined' },

@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { Config } from '../config.js';
 import { Documents } from '../storage/documents.js';
 import { LiveServers } from '../storage/live-servers.js';
+import { ObjectStore } from '../storage/object-store.js';
 import { ContainerDials } from './container-dials.js';
 import { dockerHostOf } from './docker-host-of.js';
 import { kubernetesHostOf } from './kubernetes-host-of.js';
@@ -32,14 +33,15 @@ import { kubernetesHostOf } from './kubernetes-host-of.js';
         config: Config,
         docker: DockerClient,
         documents: Documents,
+        objects: ObjectStore,
         servers: LiveServers,
       ) => {
         const others = () => servers.otherIds();
         return config.kubernetes
-          ? kubernetesHostOf(config, config.kubernetes, { documents, others })
+          ? kubernetesHostOf(config, config.kubernetes, { documents, objects, others })
           : dockerHostOf(config, docker, others);
       },
-      inject: [Config, DockerClient, Documents, LiveServers],
+      inject: [Config, DockerClient, Documents, ObjectStore, LiveServers],
     },
     ContainerDials,
   ],

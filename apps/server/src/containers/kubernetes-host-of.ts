@@ -9,6 +9,7 @@ import type { Config } from '../config.js';
 import type { KubernetesConfig } from '../kubernetes-config.js';
 import { ownerLabels } from '../owner-labels.js';
 import type { Documents } from '../storage/documents.js';
+import type { ObjectStore } from '../storage/object-store.js';
 import { agentAddress } from './agent-address.js';
 
 const certifiedKey = z.object({ certificate: z.string(), key: z.string() }).nullable();
@@ -17,7 +18,11 @@ const certifiedKey = z.object({ certificate: z.string(), key: z.string() }).null
 export async function kubernetesHostOf(
   config: Config,
   { url, allowUnconfined, files, ...options }: KubernetesConfig,
-  { documents, others }: { documents: Documents; others: OthersAlive },
+  {
+    documents,
+    objects,
+    others,
+  }: { documents: Documents; objects: ObjectStore; others: OthersAlive },
 ): Promise<ContainerHost> {
   const { image, instance, sidecarImage, memoryMb, cpus } = config;
   const host = await openKubernetes({
@@ -30,6 +35,7 @@ export async function kubernetesHostOf(
     browser: { image: sidecarImage, limits: { memoryMb: Math.max(1024, memoryMb), cpus } },
     memorySetting: 'BELAY_MEMORY_MB',
     others,
+    imageFiles: objects,
     unconfined: { isAllowed: allowUnconfined, setting: 'BELAY_ALLOW_UNCONFINED=true' },
     podFiles: { isOn: files === 'pods', setting: 'BELAY_FILES=pods' },
     closedPort: config.port || undefined,

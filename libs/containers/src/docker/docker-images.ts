@@ -59,6 +59,10 @@ export class DockerImages implements HostImages {
     return this.docker.commit(await this.options.containerOf(id), { repo, tag, changes });
   }
 
+  madeAs(name: string): Promise<string | undefined> {
+    return this.docker.imageId(name);
+  }
+
   async made(): Promise<string[]> {
     return (await this.docker.images(this.docker.ownLabel)).map(({ id }) => id);
   }

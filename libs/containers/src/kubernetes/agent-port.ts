@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createSecureContext, TLSSocket, type SecureContext } from 'node:tls';
 import { AppError } from '@belay/protocol';
-import { refuse, WaitingConnections } from '@belay/rpc';
+import { mustUpgrade, refuse, WaitingConnections } from '@belay/rpc';
 import type { DialIn } from '../container-host.js';
 import type { CertifiedKey } from './agent-authority.js';
 
@@ -13,6 +18,12 @@ export interface ListenAddress {
   host: string;
   port: number;
 }
+
+/** A request of a container, with its id. */
+export type ContainerRequestListener = (
+  id: string,
+  exchange: { request: IncomingMessage; response: ServerResponse },
+) => void;
 
 interface Admitted {
   id: string;
@@ -27,8 +38,8 @@ export const hashOfToken = (token: string): string =>
   createHash('sha256').update(token).digest('hex');
 
 /**
- * A port with TLS that serves connections of containers and nothing else: the token of each stands for one container. Connections
- * that are not accepted yet are limited for each address, so that no container delays another one.
+ * A port with TLS that serves containers and nobody else: the token of each stands for one container. Connections that are
+ * not accepted yet are limited for each address, so that no container delays another one.
  */
 export class AgentPort {
   readonly #server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
@@ -40,6 +51,9 @@ export class AgentPort {
 
   #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
     refuse(socket, new AppError('unavailable', 'Nobody listens yet.'));
+
+  #onRequest: ContainerRequestListener = (_, { request, response }) =>
+    mustUpgrade(request, response);
 
   private constructor({ certificate, key }: CertifiedKey) {
     this.#identity = createSecureContext({ cert: certificate, key, minVersion: 'TLSv1.3' });
@@ -69,6 +83,11 @@ export class AgentPort {
   /** Called with each connection of a container that was admitted. */
   onDial(listener: (id: string, dial: DialIn) => void): void {
     this.#onDial = listener;
+  }
+
+  /** Called with each other request of a container that was admitted. */
+  onRequest(listener: ContainerRequestListener): void {
+    this.#onRequest = listener;
   }
 
   /** Admits the dials with the token of this hash. */
@@ -114,17 +133,29 @@ export class AgentPort {
   /** Of one address. */
   #serve(): Server {
     const http = createHttpServer();
-    const waiting = new WaitingConnections(http);
-    http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      socket.on('error', () => socket.destroy());
+    const accepted = (request: IncomingMessage, socket: Duplex): Admitted | undefined => {
       const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
       const admitted = this.#admitted.get(hashOfToken(token ?? ''));
-      // Its container may be adopted later.
-      if (!admitted)
-        return refuse(socket, new AppError('unavailable', 'Nobody listens to this container.'));
+      if (!admitted) return undefined;
       waiting.leave(socket);
       admitted.connections.add(socket);
       socket.once('close', () => admitted.connections.delete(socket));
+      return admitted;
+    };
+    const waiting = new WaitingConnections(http, (request, response) => {
+      const admitted = accepted(request, request.socket);
+      if (!admitted) return mustUpgrade(request, response);
+      // The connection may break at any time.
+      request.on('error', () => request.destroy());
+      response.setHeader('connection', 'close');
+      this.#onRequest(admitted.id, { request, response });
+    });
+    http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy());
+      const admitted = accepted(request, socket);
+      // Its container may be adopted later.
+      if (!admitted)
+        return refuse(socket, new AppError('unavailable', 'Nobody listens to this container.'));
       this.#onDial(admitted.id, { request, socket, head });
     });
     return http;

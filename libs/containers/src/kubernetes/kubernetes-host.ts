@@ -3,6 +3,7 @@ import { refuse } from '@belay/rpc';
 import type { V1Pod } from '@kubernetes/client-node';
 import {
   ContainerHost,
+  type Can,
   type ContainerSpec,
   type DialIn,
   type KeptFiles,
@@ -24,6 +25,7 @@ import { Cluster, type ClusterOptions } from './cluster.js';
 import { clusterChecks } from './cluster-checks.js';
 import { ClusterImages } from './cluster-images.js';
 import { KeptClaims } from './kept-claims.js';
+import type { ImageFiles } from './made-images.js';
 import { Confinement } from './confinement.js';
 import { keys } from './names.js';
 import { NetworkProbe } from './network-probe.js';
@@ -32,6 +34,7 @@ import { browserAddress } from './pod-browser.js';
 import { firstContainer, podName, type BrowserBeside, type PodPlace } from './pod-parts.js';
 import { agentPod, imagePod, programPod } from './pod-spec.js';
 import type { PodScheduling } from './pod-scheduling.js';
+import { ProgramPods } from './program-pods.js';
 import { PodStarts } from './pod-starts.js';
 import { lookAtPod, stateOf } from './pod-state.js';
 import { podTasks } from './pod-tasks.js';
@@ -57,6 +60,8 @@ export interface KubernetesHostOptions extends ClusterOptions {
   /** Whether these are in the pod itself and end with it, and for messages the user’s setting for that. */
   podFiles: { isOn: boolean; setting: string };
   storageClass: string | undefined;
+  /** Keeps images that are made here; null for a host that makes none. */
+  imageFiles: ImageFiles | null;
   scheduling: PodScheduling;
   /** Whether pods may run that reach what they should not, and the user’s name of that setting. */
   unconfined: { isAllowed: boolean; setting: string };
@@ -75,7 +80,7 @@ export interface KubernetesHostOptions extends ClusterOptions {
  */
 export class KubernetesHost extends ContainerHost {
   readonly name = 'Kubernetes';
-  readonly can = { folders: false, local: false, images: false };
+  readonly can: Can;
   readonly closedPaths: readonly string[] = [];
   readonly images: ClusterImages;
   readonly keptFiles: KeptClaims;
@@ -85,6 +90,7 @@ export class KubernetesHost extends ContainerHost {
   readonly #confinement: Confinement;
   readonly #starts = new ContainerStarts();
   readonly #programs = new Set<string>();
+  readonly #programPods: ProgramPods;
   /** Of which containers the browser was asked for. */
   readonly #browsers = new Set<string>();
   #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
@@ -98,6 +104,8 @@ export class KubernetesHost extends ContainerHost {
     super();
     const { instance, labels, runtimeImage, address, trusted } = options;
     const { unconfined, closedPort, podFiles } = options;
+    const { imageFiles } = options;
+    this.can = { folders: false, local: false, images: imageFiles !== null };
     port.onDial((id, dial) => {
       if (!this.#own.take(id, dial)) this.#onDial(id, dial);
     });
@@ -118,7 +126,9 @@ export class KubernetesHost extends ContainerHost {
     const probe = new NetworkProbe(cluster, this.#own, closed);
     this.#confinement = new Confinement(() => probe.run(), options);
     this.#claims = new Claims(this.cluster, options);
-    this.images = new ClusterImages((spec) => this.#runInImage(spec));
+    this.#programPods = new ProgramPods({ cluster, port, pods: this.#pods, imageFiles });
+    const { made, builds } = this.#programPods;
+    this.images = new ClusterImages((spec) => this.#runInImage(spec), made, builds);
     this.keptFiles = new KeptClaims(
       this.#claims,
       {
@@ -239,6 +249,7 @@ export class KubernetesHost extends ContainerHost {
     await this.#pods.remove(id);
     this.#starts.forget(id);
     this.#programs.delete(id);
+    this.#programPods.forget(id);
     this.#browsers.delete(id);
   }
 
@@ -292,12 +303,11 @@ export class KubernetesHost extends ContainerHost {
   }
 
   async #startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
-    const { id, workspace, folders, services, image, archive } = spec;
+    const { id, workspace, folders } = spec;
     signal.throwIfAborted();
     assertNoFolders(folders);
-    if (archive)
-      throw new AppError('unavailable', 'Kubernetes cannot unpack an archive over an image.');
-    await this.#assertAllowed([image, ...services.map((one) => one.image)]);
+    const images = await this.#programPods.imagesOf(spec);
+    await this.#assertAllowed([images.first, ...images.services].map(({ base }) => base));
     await this.#confinement.assert();
     if (workspace && !this.keepsFiles)
       throw new AppError(
@@ -307,7 +317,7 @@ export class KubernetesHost extends ContainerHost {
     if (workspace && !(await this.hasFiles(workspace.files)))
       throw new AppError('not_found', 'The workspace is not there any more.');
     this.#programs.add(id);
-    await this.#pods.start({ id, pod: (place) => programPod(spec, place), signal });
+    await this.#programPods.start(spec, images, signal);
   }
 
   async #startOwn(
@@ -316,7 +326,7 @@ export class KubernetesHost extends ContainerHost {
     take: (dial: DialIn) => void,
   ): Promise<void> {
     const own = { ...spec, labels: ownLabels };
-    await this.#own.start(spec.id, (place) => programPod(own, place, keptFiles), take);
+    await this.#own.start(spec.id, (place) => programPod(own, place, { keptFiles }), take);
   }
 
   async #runInImage(spec: {

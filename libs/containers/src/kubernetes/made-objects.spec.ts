@@ -8,6 +8,7 @@ import type { PodPlace } from './pod-parts.js';
 import type { PodScheduling } from './pod-scheduling.js';
 import { agentPod } from './pod-spec.js';
 import { kubernetesFaults, postedFaults } from './testing/kubernetes-faults.js';
+import { MemoryImageFiles } from './testing/memory-image-files.js';
 import { PlayedHosts } from './testing/played-hosts.js';
 
 const limits = { memoryMb: 256, cpus: 1 };
@@ -62,6 +63,16 @@ const programs: ProgramSpec[] = [
   { ...program, id: 'program-build', rights: 'build', services: [] },
   { ...program, id: 'program-root', user: 0, scratch: [], services: [] },
 ];
+const build: ProgramSpec = {
+  ...program,
+  id: 'program-archive',
+  rights: 'build',
+  services: [],
+  archive: Buffer.from('tar'),
+};
+const made: ProgramSpec = { ...program, id: 'program-made' };
+const service = { name: 'own', image: '', command: ['serve'], env: {}, limits };
+const imageFiles = new MemoryImageFiles();
 const inWorkspace: ProgramSpec = {
   ...program,
   id: 'program-workspace',
@@ -75,9 +86,25 @@ async function use(host: KubernetesHost): Promise<void> {
   for (const one of agents) await host.start(one, never);
   const all = host.keepsFiles ? [...programs, inWorkspace] : programs;
   for (const one of all) await host.startProgram(one, never);
+  await makeImage(host);
   expect(await host.images.fetch('other:1')).toBe(false);
   const tar = new Readable({ read: () => tar.destroy(new Error('It ends too early.')) });
   await expect(host.keptFiles.fill('program', tar)).rejects.toThrow('too early');
+}
+
+/** From a build whose pod has ended; a program and a service run the image. */
+async function makeImage(host: KubernetesHost): Promise<void> {
+  await host.startProgram(build, never);
+  const about = { name: 'action:1', entrypoint: ['/usr/bin/env'], user: '1000:1000' };
+  await expect(host.images.make(build.id, about)).rejects.toThrow('were not kept');
+  await imageFiles.put(`images/${build.id}.layer`, Buffer.from('zstd'));
+  const image = await host.images.make(build.id, about);
+  expect(await host.images.madeAs('action:1')).toBe(image);
+  await host.startProgram({ ...made, image, services: [{ ...service, image }] }, never);
+  expect(await host.images.fetch(image)).toBe(false);
+  await host.images.remove(image);
+  const again = host.startProgram({ ...made, id: 'program-gone', image }, never);
+  await expect(again).rejects.toThrow('not there any more');
 }
 
 const scheduling: PodScheduling = {
@@ -125,7 +152,7 @@ describe('every object that is made', () => {
   });
 
   it.each(variants)('is valid by the schemas of Kubernetes, with %s', async (_, options) => {
-    const host = await hosts.open(options);
+    const host = await hosts.open({ ...options, imageFiles });
     try {
       await use(host);
     } finally {
@@ -135,8 +162,8 @@ describe('every object that is made', () => {
     expect(faults.flat()).toEqual([]);
     expect(unsent(passed, cluster.posted)).toEqual([]);
     const pods = cluster.posted.filter(({ path }) => /(pods|sandboxes)$/.test(path));
-    // Two that try the network, one that looks at an image, and one that fills files.
-    expect(pods.length).toBe(agents.length + programs.length + (host.keepsFiles ? 5 : 4));
+    // Two that try the network, one that looks at an image, one that fills files, and two for a made image.
+    expect(pods.length).toBe(agents.length + programs.length + (host.keepsFiles ? 7 : 6));
     const { tolerations: own = [], ...others } = options.scheduling ?? {};
     // The cluster takes the first one that fits.
     const tolerations = [...own, ...[0, 1].map(() => expect.anything() as object)];

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { closedApiAddresses, closedNodeAddresses } from './closed-addresses.js';
 import type { Cluster } from './cluster.js';
 import { ownLabels, type OwnPods } from './own-pods.js';
-import { firstContainer, folderOfRuntime, type PodPlace } from './pod-parts.js';
+import { firstContainer, type PodPlace } from './pod-parts.js';
+import { folderOfRuntime } from './unpacking-command.js';
 import { imagePod } from './pod-spec.js';
 import { canReach } from './can-reach.js';
 

@@ -9,11 +9,11 @@ import type {
   V1Volume,
   V1VolumeMount,
 } from '@kubernetes/client-node';
-import type { ContainerSpec, Labels, Limits, ServiceSpec } from '../container-host.js';
-import { rootCapabilities } from '../docker/container-spec.js';
+import type { ContainerSpec, Labels, Limits } from '../container-host.js';
 import { keys, metadataOf, objectName } from './names.js';
 import type { Folder } from './pod-folders.js';
 import type { PodScheduling } from './pod-scheduling.js';
+import { folderOfRuntime } from './unpacking-command.js';
 
 /** What a pod gets beside what is asked for. */
 export interface PodPlace {
@@ -49,12 +49,20 @@ export interface Beside {
   folders: readonly Folder[];
 }
 
+/** A container on the loopback of the first one, which this name leads to. */
+export interface PodService {
+  name: string;
+  container: V1Container;
+}
+
 /** What differs between pods. */
 export interface Parts {
   spec: Pick<ContainerSpec, 'id' | 'label' | 'labels' | 'image'>;
   first: Pick<V1Container, 'command' | 'env' | 'workingDir' | 'securityContext' | 'resources'>;
   folders: readonly Folder[];
-  services: readonly ServiceSpec[];
+  services: readonly PodService[];
+  /** How many layers the pod gets for its images, and their MiB at most, packed or unpacked. */
+  layers: { count: number; mb: number };
   /** Of the host itself, beside the first container. */
   beside: Beside | null;
   placed: readonly string[];
@@ -72,7 +80,6 @@ export const preparingContainer = 'prepare';
 /** The size of the runtime, which each pod has a copy of. */
 const runtimeMb = 512;
 const folderOfToken = '/run/belay';
-export const folderOfRuntime = '/opt/belay';
 
 /** The name of a container’s pod, and of the secret with its token. */
 export const podName = (instance: string, id: string): string => objectName(instance, id);
@@ -110,12 +117,12 @@ export function podOf(parts: Parts, place: PodPlace): V1Pod {
       ...(parts.near !== null && { affinity: nearTo(parts.near) }),
       initContainers: [preparation(parts, place)],
       containers: [
-        ...services.map((one, index) => service(one, index, parts)),
+        ...services.map(({ container }) => container),
         ...(parts.beside ? [parts.beside.container] : []),
         first(parts),
       ],
       volumes: [
-        { name: 'runtime', emptyDir: { sizeLimit: `${runtimeMb}Mi` } },
+        { name: 'runtime', emptyDir: { sizeLimit: `${runtimeMb + parts.layers.mb}Mi` } },
         ...(isConnected ? secretVolumes(name, parts.placed) : []),
         ...volumes.values(),
       ],
@@ -172,9 +179,9 @@ const nearTo = (files: string) => ({
   },
 });
 
-/** Brings the runtime, makes the folders, and ends the pod unless its network is confined. */
+/** Brings the runtime, makes the folders, ends the pod unless its network is confined, and fetches layers. */
 function preparation(parts: Parts, place: PodPlace): V1Container {
-  const { writtenMb, services } = parts;
+  const { writtenMb, services, layers } = parts;
   const made = allFolders(parts).filter(({ readOnly, volume }) => !readOnly || volume.emptyDir);
   const volumes = new Set(made.map(({ volume }) => volume.name));
   const instructions = {
@@ -186,6 +193,7 @@ function preparation(parts: Parts, place: PodPlace): V1Container {
       owner,
       mode,
     })),
+    layers: { count: layers.count, address: place.address, connection: folderOfToken },
   };
   return {
     name: preparingContainer,
@@ -200,14 +208,18 @@ function preparation(parts: Parts, place: PodPlace): V1Container {
     // The limit of all that the pod writes is this one if that is more than those of its containers together.
     resources: resourcesOf(
       { memoryMb: 256, cpus: 2 },
-      runtimeMb + writtenMb * (services.length + 1),
+      runtimeMb + layers.mb + (writtenMb + layers.mb) * (services.length + 1),
     ),
     volumeMounts: [
       { name: 'runtime', mountPath: '/runtime' },
+      ...(layers.count > 0 ? [connectionMount] : []),
       ...[...volumes].map((name) => ({ name, mountPath: `/volumes/${name}` })),
     ],
   };
 }
+
+export const runtimeMount = { name: 'runtime', mountPath: folderOfRuntime, readOnly: true };
+const connectionMount = { name: 'connection', mountPath: folderOfToken, readOnly: true };
 
 const first = ({ spec, first: own, folders, placed }: Parts): V1Container => ({
   name: firstContainer,
@@ -217,11 +229,9 @@ const first = ({ spec, first: own, folders, placed }: Parts): V1Container => ({
   ...own,
   env: [...(own.env ?? []), variable('NODE_COMPILE_CACHE', '')],
   volumeMounts: [
-    { name: 'runtime', mountPath: folderOfRuntime, readOnly: true },
+    runtimeMount,
     ...folders.map(mountOf),
-    ...(own.env?.some((one) => one.name === tokenVariable)
-      ? [{ name: 'connection', mountPath: folderOfToken, readOnly: true }]
-      : []),
+    ...(own.env?.some((one) => one.name === tokenVariable) ? [connectionMount] : []),
     ...placed.map((path, index): V1VolumeMount => ({
       name: 'placed',
       subPath: placedKey(index),
@@ -236,24 +246,6 @@ export const mountOf = ({ volume, name, path, readOnly }: Folder): V1VolumeMount
   subPath: name,
   mountPath: path,
   readOnly,
-});
-
-/**
- * A service on the loopback of a program. Its image is as untrusted as the program. Many images start as root and switch
- * to another user, so it has the rights for that, and a writable file system.
- */
-const service = (
-  { image, command, env, limits }: ServiceSpec,
-  index: number,
-  { writtenMb }: Parts,
-): V1Container => ({
-  name: `service-${index}`,
-  image,
-  imagePullPolicy: 'IfNotPresent',
-  ...(command && { args: [...command] }),
-  env: Object.entries(env).map(([name, value]) => variable(name, value)),
-  securityContext: podRights(rootCapabilities, false),
-  resources: resourcesOf(limits, writtenMb),
 });
 
 /** A pod’s token and placed files; removed with the pod. */

@@ -1,6 +1,8 @@
+import type { ProgramSpec } from '../container-host.js';
 import { browserAddress } from './pod-browser.js';
 import type { PodPlace } from './pod-parts.js';
-import { agentPod } from './pod-spec.js';
+import type { PodImages } from './pod-images.js';
+import { agentPod, programPod } from './pod-spec.js';
 import { playedSpec } from './testing/played-spec.js';
 
 const place: PodPlace = {
@@ -74,6 +76,74 @@ describe('the pod of an agent', () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'], add: [] },
     });
+  });
+});
+
+describe('the pod of programs in an image that was made', () => {
+  const program: ProgramSpec = {
+    id: '0123456789ab',
+    label: 'action',
+    labels: {},
+    image: 'made',
+    rights: 'program',
+    user: 1000,
+    limits: { memoryMb: 64, cpus: 1 },
+    scratch: [],
+    workspace: null,
+    folders: [],
+    services: [
+      {
+        name: 'own',
+        image: 'made',
+        command: ['serve'],
+        env: {},
+        limits: { memoryMb: 64, cpus: 1 },
+      },
+    ],
+    archive: null,
+    writtenMb: 8,
+  };
+  const made = {
+    base: 'debian:12',
+    layers: { places: [0], mb: 32, entrypoint: ['/usr/bin/env'], user: '1000:1000' },
+  };
+  const layer = () => Promise.reject(new Error('not read'));
+  const images: PodImages = { first: made, services: [made], layers: [layer] };
+  const podWith = (more: Partial<ProgramSpec> = {}) =>
+    programPod({ ...program, ...more }, place, { images }).spec;
+  /** What a container unpacks, and what runs after that. */
+  const unpacks = (command: string[] = []) => JSON.parse(command.at(-1) ?? '') as object;
+
+  it('unpacks its layer over the base, in the service as well, and then runs what it is for', () => {
+    const [service, first] = podWith()?.containers ?? [];
+    const layers = ['/opt/belay/layers/0'];
+    expect([first?.image, service?.image]).toEqual(['debian:12', 'debian:12']);
+    const starter = expect.arrayContaining(['/opt/belay/contained.cjs']) as string[];
+    expect(unpacks(first?.command)).toEqual({ layers, maxMb: 32, user: null, command: starter });
+    const command = ['/usr/bin/env', 'serve'];
+    expect(unpacks(service?.command)).toEqual({ layers, maxMb: 32, user: 1000, command });
+    const [prepare] = podWith()?.initContainers ?? [];
+    expect(unpacks(prepare?.command)).toMatchObject({ layers: { count: 1 } });
+    const diskOf = (of: typeof first) => of?.resources?.limits?.['ephemeral-storage'];
+    expect([first, service, prepare].map(diskOf)).toEqual(['40Mi', '40Mi', '624Mi']);
+  });
+
+  it('attack: gives programs that are root no right with which it unpacks', () => {
+    const rightsOf = (of: ReturnType<typeof podWith>) => of?.containers.at(-1)?.securityContext;
+    expect(rightsOf(podWith())?.capabilities?.add).toContain('CHOWN');
+    expect(rightsOf(podWith({ user: 0 }))?.capabilities?.add).toEqual([]);
+    const plain = programPod(program, place).spec;
+    expect(rightsOf(plain)).toMatchObject({
+      readOnlyRootFilesystem: true,
+      capabilities: { add: ['SETGID', 'SETUID'] },
+    });
+  });
+
+  it('attack: shows its token to no service', () => {
+    const [service, first] = podWith()?.containers ?? [];
+    const mountsOf = (of: typeof first) => of?.volumeMounts?.map(({ name }) => name);
+    expect(mountsOf(first)).toContain('connection');
+    expect(mountsOf(service)).toEqual(['runtime']);
   });
 });
 

@@ -17,27 +17,28 @@ import {
   user,
   workspaceFolder,
 } from './pod-folders.js';
-import {
-  asRoot,
-  connectionOf,
-  podOf,
-  resourcesOf,
-  folderOfRuntime,
-  variable,
-  type PodPlace,
-} from './pod-parts.js';
+import { layersMb, plainImages, type PodImage, type PodImages } from './pod-images.js';
+import { asRoot, connectionOf, podOf, resourcesOf, variable, type PodPlace } from './pod-parts.js';
+import { podService } from './pod-service.js';
+import { folderOfRuntime, unpackingCommand, unpackingOf } from './unpacking-command.js';
 
 /** What a sandbox may write outside of its files and its memory. */
 const sandboxWrittenMb = 10_240;
 /** The memory that the starter needs in its container. */
 const starterMb = 64;
-const firstProgram = (flags: readonly string[], file: string): string[] => [
-  `${folderOfRuntime}/init`,
-  '--',
+/** What unpacking files of any owner needs. */
+const unpackingCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'];
+const nodeProgram = (flags: readonly string[], file: string): string[] => [
   `${folderOfRuntime}/node`,
   ...flags,
   `${folderOfRuntime}/${file}`,
 ];
+const firstProgram = (flags: readonly string[], file: string): string[] => [
+  `${folderOfRuntime}/init`,
+  '--',
+  ...nodeProgram(flags, file),
+];
+const noLayers = { count: 0, mb: 0 };
 
 /** The pod of an agent. Nothing is assumed of the image: no shell, no user, no entry in passwd. */
 export function agentPod(spec: ContainerSpec, place: PodPlace): V1Pod {
@@ -85,6 +86,7 @@ export function agentPod(spec: ContainerSpec, place: PodPlace): V1Pod {
         ...keptFolders(spec.keptFiles, place, owner),
       ],
       services: [],
+      layers: noLayers,
       beside,
       placed: spec.placedFiles.map(({ path }) => path),
       writtenMb,
@@ -95,35 +97,49 @@ export function agentPod(spec: ContainerSpec, place: PodPlace): V1Pod {
   );
 }
 
+/** What a pod of programs has beside what its specification says. */
+export interface ProgramPodParts {
+  keptFiles?: readonly KeptFiles[];
+  /** What its images are for nodes; those of the specification if undefined. */
+  images?: PodImages;
+  /** Whether its starter sends at its end what was written, and so unpacks layers itself. */
+  sendsChanges?: boolean;
+}
+
 /**
  * The pod of programs of others, with their services. Its starter is root, so that programs, which have another user and
- * no rights, cannot touch it.
+ * no rights, cannot touch it. Where layers are unpacked over the image, its files are those of this pod alone, so that a
+ * program may change what is open to every user.
  */
 export function programPod(
   spec: ProgramSpec,
   place: PodPlace,
-  keptFiles: readonly KeptFiles[] = [],
+  { keptFiles = [], images = plainImages(spec), sendsChanges = false }: ProgramPodParts = {},
 ): V1Pod {
-  const { rights, limits, workspace } = spec;
-  const isBuild = rights === 'build';
-  // Root without rights could not become another user.
-  const isSeparate = isBuild || spec.user !== 0;
-  const capabilities = isBuild ? rootCapabilities : separationCapabilities;
+  const { limits, workspace } = spec;
+  const { layers } = images.first;
   const written = { [keys.written]: `${spec.writtenMb}` };
   return podOf(
     {
-      spec,
+      spec: { ...spec, image: images.first.base },
       first: {
-        command: firstProgram(nodeFlags, 'contained.cjs'),
+        command:
+          layers && !sendsChanges
+            ? unpackingCommand(layers, nodeProgram(nodeFlags, 'contained.cjs'), null)
+            : firstProgram(nodeFlags, 'contained.cjs'),
         workingDir: '/',
         env: [
           ...connectionOf(place),
-          ...(isSeparate ? [variable('BELAY_USER', `${spec.user}`)] : []),
+          ...(isSeparate(spec) ? [variable('BELAY_USER', `${spec.user}`)] : []),
+          ...(sendsChanges ? [variable('BELAY_BUILD', buildOf(spec, images.first))] : []),
         ],
-        securityContext: asRoot(isSeparate ? capabilities : [], !isBuild),
+        securityContext: asRoot(
+          capabilitiesOf(spec, layers !== null),
+          spec.rights !== 'build' && layers === null,
+        ),
         resources: resourcesOf(
           { ...limits, memoryMb: limits.memoryMb + starterMb },
-          spec.writtenMb,
+          spec.writtenMb + (layers?.mb ?? 0),
         ),
       },
       folders: [
@@ -133,7 +149,11 @@ export function programPod(
         ...(workspace ? [workspaceFolder(workspace, place)] : []),
         ...keptFolders(keptFiles, place, spec.user),
       ],
-      services: spec.services,
+      services: spec.services.flatMap((one, index) => {
+        const image = images.services[index];
+        return image ? [podService({ ...one, ...image }, index, spec.writtenMb)] : [];
+      }),
+      layers: { count: images.layers.length, mb: layersMb(images) },
       beside: null,
       placed: [],
       writtenMb: spec.writtenMb,
@@ -142,6 +162,22 @@ export function programPod(
     },
     place,
   );
+}
+
+const buildOf = ({ writtenMb }: ProgramSpec, { layers }: PodImage): string => {
+  const unpacked = layers ?? { places: [], mb: 0 };
+  return JSON.stringify({ ...unpackingOf(unpacked), keptMb: writtenMb + unpacked.mb });
+};
+
+/** Root without rights could not become another user. */
+const isSeparate = ({ rights, user: programUser }: ProgramSpec): boolean =>
+  rights === 'build' || programUser !== 0;
+
+function capabilitiesOf(spec: ProgramSpec, isUnpacking: boolean): string[] {
+  if (spec.rights === 'build') return rootCapabilities;
+  // Its programs would have them, too: they are the same user as its starter.
+  if (!isSeparate(spec)) return [];
+  return [...separationCapabilities, ...(isUnpacking ? unpackingCapabilities : [])];
 }
 
 /** A pod that runs a program of the runtime in an image, without a connection. */
@@ -162,6 +198,7 @@ export function imagePod(
       },
       folders: [],
       services: [],
+      layers: noLayers,
       beside: null,
       placed: [],
       writtenMb: 64,

@@ -28,6 +28,10 @@ export function lookAtPod(pod: V1Pod | undefined, sandbox: ExitReasonOptions | n
 /** The id of the image that the first container runs; changes with the image’s content. */
 export const imageOf = (pod: V1Pod): string | undefined => firstOf(pod)?.imageID || undefined;
 
+/** The image that the first container runs, by its digest; undefined where no registry knows that. */
+export const pinnedImageOf = (pod: V1Pod): string | undefined =>
+  /^(?:[\w-]+:\/\/)?(\S+@sha256:[0-9a-f]{64})$/.exec(firstOf(pod)?.imageID ?? '')?.[1];
+
 /** The exit code of the first container; undefined while it has none. */
 export const exitCodeOfPod = (pod: V1Pod): number | undefined =>
   firstOf(pod)?.state?.terminated?.exitCode;

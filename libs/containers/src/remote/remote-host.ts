@@ -313,6 +313,7 @@ export class RemoteHost extends ContainerHost {
       make: async () => {
         throw this.#away('makes no images');
       },
+      madeAs: async () => undefined,
       made: async () => [],
       remove: async () => {},
       release: async () => false,

@@ -84,7 +84,7 @@ export class ActionImages {
     const made = await this.#fetch(wanted, options);
     const tag = tagOf({ base: made ?? base, command, files: digestOf(files) });
     const name = `belay-action-${this.config.instance}:${tag}`;
-    const cached = await images.id(name);
+    const cached = await images.madeAs(name);
     if (cached !== undefined) {
       options.onLine('The image already exists from an earlier install.');
       return cached;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubernetesHost, type KubernetesHostOptions } from '../kubernetes-host.js';
+import { MemoryImageFiles } from './memory-image-files.js';
 import { PlayedCluster } from './played-cluster.js';
 
 /** Hosts of pods in a cluster that is played. */
@@ -33,6 +34,7 @@ export class PlayedHosts {
       filesMb: 64,
       podFiles: { isOn: false, setting: 'FILES' },
       storageClass: undefined,
+      imageFiles: new MemoryImageFiles(),
       scheduling: {},
       unconfined: { isAllowed: false, setting: 'ALLOW' },
       closedPort: 4600,
