@@ -89,7 +89,8 @@ async function use(host: KubernetesHost): Promise<void> {
   await makeImage(host);
   expect(await host.images.fetch('other:1')).toBe(false);
   const tar = new Readable({ read: () => tar.destroy(new Error('It ends too early.')) });
-  await expect(host.keptFiles.fill('program', tar)).rejects.toThrow('too early');
+  // Of a name that no pod uses: the cluster would keep a claim until its pods are gone.
+  await expect(host.keptFiles.fill('program-2', tar)).rejects.toThrow('too early');
 }
 
 /** From a build whose pod has ended; a program and a service run the image. */
