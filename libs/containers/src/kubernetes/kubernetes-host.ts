@@ -38,6 +38,7 @@ import { ProgramPods } from './program-pods.js';
 import { PodStarts } from './pod-starts.js';
 import { lookAtPod, stateOf } from './pod-state.js';
 import { podTasks } from './pod-tasks.js';
+import { watchPods } from './watch-pods.js';
 
 export interface KubernetesHostOptions extends ClusterOptions {
   /** Unique for each server of a namespace. */
@@ -103,8 +104,7 @@ export class KubernetesHost extends ContainerHost {
   ) {
     super();
     const { instance, labels, runtimeImage, address, trusted } = options;
-    const { unconfined, closedPort, podFiles } = options;
-    const { imageFiles } = options;
+    const { unconfined, closedPort, podFiles, imageFiles } = options;
     this.can = { folders: false, local: false, images: imageFiles !== null };
     port.onDial((id, dial) => {
       if (!this.#own.take(id, dial)) this.#onDial(id, dial);
@@ -184,37 +184,10 @@ export class KubernetesHost extends ContainerHost {
     if (hash !== undefined) this.port.admit(id, hash);
   }
 
-  async *watch(signal: AbortSignal): AsyncIterable<Seen | 'synced'> {
-    const selector = `${keys.instance}=${this.options.instance},${keys.container}`;
-    const listed = await this.cluster.pods(selector);
-    const { pods } = listed;
-    const isOwn = (pod: V1Pod): boolean => pod.metadata?.labels?.[keys.own] !== undefined;
-    // Asked after they were listed: a server is known before it makes anything.
-    const others = await this.options.others?.();
-    const isLeft = (pod: V1Pod): boolean =>
-      isOwn(pod) && !this.#own.has(idOf(pod)) && !others?.has(serverOf(pod) ?? '');
-    for (const pod of pods) if (isLeft(pod)) await this.cluster.removePod(pod.metadata?.name ?? '');
-    const ended = new Set<string>();
-    for (const pod of pods.filter((one) => !isOwn(one))) {
-      const seen = {
-        id: idOf(pod),
-        state: stateOf(pod),
-        server: serverOf(pod),
-        label: pod.metadata?.annotations?.[keys.label],
-      };
-      if (seen.state === 'ended') ended.add(seen.id);
-      yield seen;
-    }
-    yield 'synced';
-    for await (const { pod, isDeleted } of this.cluster.changes(selector, listed, signal)) {
-      const id = idOf(pod);
-      if (isOwn(pod)) continue;
-      if (isDeleted) yield { id, state: 'gone' };
-      else if (stateOf(pod) === 'ended' && !ended.has(id)) {
-        ended.add(id);
-        yield { id, state: 'ended' };
-      }
-    }
+  watch(signal: AbortSignal): AsyncIterable<Seen | 'synced'> {
+    const { instance, others } = this.options;
+    const isUsed = (id: string): boolean => this.#own.has(id);
+    return watchPods(this.cluster, { instance, isUsed, others }, signal);
   }
 
   async look(id: string): Promise<Look> {
@@ -355,10 +328,6 @@ export class KubernetesHost extends ContainerHost {
 
 /** An address or a name, of a URL. */
 const hostOf = (url: string): string => new URL(url).hostname.replaceAll(/[[\]]/g, '');
-
-const idOf = ({ metadata }: V1Pod): string => metadata?.labels?.[keys.container] ?? '';
-
-const serverOf = ({ metadata }: V1Pod): string | undefined => metadata?.labels?.[keys.server];
 
 function assertNoFolders(folders: readonly unknown[]): void {
   if (folders.length > 0)
