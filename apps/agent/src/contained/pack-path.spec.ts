@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { extract } from 'tar-stream';
-import { listFiles } from './list-files.js';
+import { listPaths } from './list-paths.js';
 import { packPath, type PackPathOptions } from './pack-path.js';
 
 let folder: string;
@@ -56,7 +56,7 @@ it('leaves out what was not changed since a time', async () => {
 
 it('lists all paths, and which were changed since a time', () => {
   const listed = (since?: number): string[] =>
-    Buffer.concat([...listFiles(folder, { since, skipped: skipped() })])
+    Buffer.concat([...listPaths(folder, { since, skipped: skipped() })])
       .toString()
       .split('\0')
       .slice(0, -1)

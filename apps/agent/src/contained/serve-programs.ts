@@ -10,7 +10,7 @@ import {
 import type { RpcConnection, RpcStream } from '@belay/rpc';
 import type { z } from 'zod';
 import { MemoryKills } from '../memory-kills.js';
-import { listFiles } from './list-files.js';
+import { listPaths } from './list-paths.js';
 import { mountedPaths } from './mounted-paths.js';
 import { packPath } from './pack-path.js';
 import { runContained, type RunOptions } from './run-contained.js';
@@ -63,7 +63,7 @@ export function servePrograms(
   });
   connection.accept('program.listing', async ({ since }, stream) => {
     assertIdle();
-    send(Readable.from(listFiles('/', { since, skipped: mountedPaths() })), stream);
+    send(Readable.from(listPaths('/', { since, skipped: mountedPaths() })), stream);
   });
   connection.serve({
     'program.end': async () => {

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-export interface ListFilesOptions {
+export interface ListPathsOptions {
   /** In ms since 1970. */
   since?: number | undefined;
   /** Left out, with what is below. */
@@ -12,9 +12,9 @@ export interface ListFilesOptions {
  * The paths below a folder in the form of the stream `program.listing`, a piece for each folder. When something was
  * changed is the time of its last change of status, which no program can set.
  */
-export function* listFiles(
+export function* listPaths(
   folder: string,
-  { since = Infinity, skipped }: ListFilesOptions,
+  { since = Infinity, skipped }: ListPathsOptions,
 ): Generator<Buffer> {
   const folders = [folder];
   for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
