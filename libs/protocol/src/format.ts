@@ -51,7 +51,7 @@ export function countText(value: number): string {
 export const pluralText = (value: number, one: string, many = `${one}s`): string =>
   `${numberText(value)} ${value === 1 ? one : many}`;
 
-/** Names, of which at most five are shown: codex, gemini; a, b, c, d, e and 12 more. */
+/** Names, of which at most five are shown: a, b, c, d, e and 12 more. */
 export const namesText = (names: readonly string[]): string =>
   names.length > shownNames
     ? `${names.slice(0, shownNames).join(', ')} and ${names.length - shownNames} more`
