@@ -6,6 +6,7 @@ import { eventually, until } from '@belay/testing';
 import { belay, BelayServer, containerOf, docker, Followed, prepared } from '@belay/testkit';
 import { agentTable } from '../../../apps/server/src/agents/agent-table.js';
 import { tarOf } from '../../../apps/server/src/agents/testing/package-registry.js';
+import { Config } from '../../../apps/server/src/config.js';
 
 const home = '/var/lib/belay/login';
 const [entry] = [...agentTable.values()].filter(({ login }) => login !== null);
@@ -136,7 +137,9 @@ async function install(server: BelayServer): Promise<void> {
   const more = { gateway: '', token: '', format: 'chat', model: '', small: '' } as const;
   const command = entry?.login?.command({ ...start, ...more, task: null, trusted: false }) ?? [];
   const program = command.find((part) => part.startsWith(`${folder}/`)) ?? '';
-  const volume = `belay-test-${name}-${process.pid}`;
+  // Only volumes of the server’s own engine count.
+  const { instance } = new Config({ BELAY_DATA: server.data });
+  const volume = `belay-agent-${instance}-${name}-played`;
   const labels = { 'belay.data': server.data };
   await docker.createVolume({ Name: volume, Labels: labels });
   const container = await docker.createContainer({
