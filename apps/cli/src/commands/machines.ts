@@ -27,8 +27,8 @@ export async function listMachines(options: PrintOptions): Promise<void> {
       [
         confinementOf({ kind, host }),
         loadWords(running, capacity),
-        ...installedTexts({ capacity }),
         ...Object.entries(labels).map(([label, value]) => `${label}=${value}`),
+        ...installedTexts({ capacity }),
         [...(kind === 'bare' ? [host] : []), os, arch].join(', '),
       ].join(' · '),
     ],
