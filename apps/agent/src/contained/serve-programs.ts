@@ -10,8 +10,8 @@ import {
 import type { RpcConnection, RpcStream } from '@belay/rpc';
 import type { z } from 'zod';
 import { MemoryKills } from '../memory-kills.js';
+import { mountPoints } from '../layers/mount-points.js';
 import { listPaths } from './list-paths.js';
-import { mountedPaths } from './mounted-paths.js';
 import { packPath } from './pack-path.js';
 import { runContained, type RunOptions } from './run-contained.js';
 import { sendFiles } from './send-files.js';
@@ -59,11 +59,11 @@ export function servePrograms(
   };
   connection.accept('program.archive', async ({ path, since }, stream) => {
     assertIdle();
-    send(await packPath(path, { skipped: mountedPaths(), since }), stream);
+    send(await packPath(path, { skipped: mountPoints(), since }), stream);
   });
   connection.accept('program.listing', async ({ since }, stream) => {
     assertIdle();
-    send(Readable.from(listPaths('/', { since, skipped: mountedPaths() })), stream);
+    send(Readable.from(listPaths('/', { since, skipped: mountPoints() })), stream);
   });
   connection.serve({
     'program.end': async () => {
