@@ -118,6 +118,22 @@ describe('calls', () => {
     await expect(agent.call('wait', {})).rejects.toMatchObject({ code: 'unavailable' });
   });
 
+  it('keep nobody waiting who closes a connection that ends meanwhile', async () => {
+    const both = connections();
+    both.server.serve({ ...unused, add: async () => ({ sum: 0 }) });
+    await both.agent.call('add', { a: 1 });
+    // This call will not be acknowledged any more.
+    const call = both.agent.call('add', { a: 2 });
+    let isOver = false;
+    const closed = both.agent.close().then(() => (isOver = true));
+    both.break();
+    const [refused] = await Promise.allSettled([call, both.agent.close()]);
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
+    await turn();
+    expect(isOver).toBe(true);
+    await closed;
+  });
+
   it('that are too large are refused, and the connection stays usable', async () => {
     const { server, agent } = connections();
     server.serve({ ...unused, add: async ({ a, b }) => ({ sum: a + b }) });

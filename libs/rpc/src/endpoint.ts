@@ -115,7 +115,7 @@ export class RpcEndpoint<S extends Contract, C extends Contract> implements RpcC
     this.#closed = true;
     this.#calls.close(error);
     this.#streams.close(error);
-    this.#channel.detach();
+    this.#channel.end();
     this.#emit('closed');
   }
 

@@ -99,6 +99,12 @@ export class FrameChannel {
     this.#listener.disconnected();
   }
 
+  /** Detaches for good: nothing is waited for any longer. */
+  end(): void {
+    this.detach();
+    this.#resolveDrained();
+  }
+
   /** Queues an encoded frame until the peer has acknowledged it; never blocks and never fails. */
   send(encoded: Buffer): void {
     const seq = ++this.#sent;
@@ -186,7 +192,10 @@ export class FrameChannel {
       this.#outbox.delete(seq);
       this.#outboxBytes -= message.length;
     }
-    if (this.#outbox.size > 0) return;
+    if (this.#outbox.size === 0) this.#resolveDrained();
+  }
+
+  #resolveDrained(): void {
     for (const resolve of this.#drainListeners.splice(0)) resolve();
   }
 
