@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { type DockerClient } from '@belay/containers';
 import { agentCalls, AppError, serverCalls, type StartPayload } from '@belay/protocol';
 import { dialRpc, type RpcConnection } from '@belay/rpc';
+import { until } from '@belay/testing';
 import { SessionWorkspaces } from '../actions/containers/session-workspaces.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { ImageLibraries } from '../agents/image-libraries.js';
@@ -104,6 +105,8 @@ export class SandboxServer {
   reconciler!: Reconciler;
   /** Played ones in place of those of the database. */
   servers: LiveServers | undefined;
+  /** All agents so far. */
+  readonly #dialled: Agent[] = [];
   #lifecycle!: ServerLifecycle;
   #folder!: string;
 
@@ -219,7 +222,9 @@ export class SandboxServer {
 
   async close(): Promise<void> {
     await this.stop();
-    for (const container of this.engine.containers.values()) container.stop();
+    // Those that notice it before they are closed do not wait for the server.
+    await until('all agents have noticed', () => !this.#dialled.some(({ connected }) => connected));
+    await Promise.all(this.#dialled.map((agent) => agent.close()));
     await this.logs.close();
     await rm(this.#folder, { recursive: true, force: true });
   }
@@ -246,6 +251,7 @@ export class SandboxServer {
     const mount = container.spec.HostConfig?.Mounts?.find(({ Target }) => Target === '/run/belay');
     const address = `unix:${mount?.Source}/agent.sock`;
     const agent: Agent = dialRpc({ address, serves: agentCalls, calls: serverCalls });
+    this.#dialled.push(agent);
     let own: StartPayload | undefined;
     const nothing = () => Promise.resolve({});
     agent.serve({
