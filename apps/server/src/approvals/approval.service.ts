@@ -47,6 +47,8 @@ const maxOpenQuestions = 20;
  */
 @Injectable()
 export class ApprovalService implements OnModuleInit, OnModuleDestroy {
+  /** How long the mode `delay` holds a call back, in milliseconds. */
+  delayMs = approvalDelayMs;
   readonly #waiting = new Map<string, Map<string, Waiting>>();
   #closing = false;
 
@@ -187,7 +189,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   }
 
   async #question(session: string, request: ApprovalRequest, mode: 'ask' | 'delay'): Promise<void> {
-    const until = mode === 'delay' ? new Date(Date.now() + approvalDelayMs).toISOString() : null;
+    const until = mode === 'delay' ? new Date(Date.now() + this.delayMs).toISOString() : null;
     const what = [request.operation, request.subject].filter(Boolean).join(' ');
     const message = mode === 'ask' ? `May this run? ${what}` : `Runs in two seconds: ${what}`;
     await this.log.append(session, ({ state, waitingFor }) => {

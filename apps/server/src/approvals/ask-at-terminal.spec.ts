@@ -92,6 +92,8 @@ describe('questions at the terminal of the server', () => {
     ]);
     const asked = approvals.request('s', run('c1', 'one'), signal);
     await appears('  one\n');
+    const longerThanAnyTestMs = 3_600_000;
+    approvals.delayMs = longerThanAnyTestMs;
     const held = approvals.request('t', run('c2', 'rm x'), signal);
     await appears('⚠ Session t: terminal.run\n  rm x\n  Runs in 2 s · [n]o');
     await type('n');
@@ -100,8 +102,10 @@ describe('questions at the terminal of the server', () => {
     await type('y');
     expect(await asked).toEqual({ verdict: 'approved' });
     expect(shown).not.toContain('It ran.');
+    approvals.delayMs = 100;
     expect(await approvals.request('t', run('c3', 'ls'), signal)).toEqual({ verdict: 'approved' });
     await appears('It ran.');
+    approvals.delayMs = longerThanAnyTestMs;
     const rejected = approvals.request('t', run('c4', 'rm y'), signal);
     await appears('  rm y\n');
     await approvals.answer('t', { id: 'c4', caller: ownerCaller }, { verdict: 'rejected' });
