@@ -1,10 +1,10 @@
 import { newEvent } from '@belay/protocol';
 import { PostgresCluster, until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
-import { ServerRows } from '../peers/server-rows.js';
 import type { DatabaseSchema } from '../storage/database-schema.js';
 import { connectionName, postgres } from '../storage/postgres.js';
 import { serverId } from '../server-id.js';
+import { addLiveServer } from '../testing/add-live-server.js';
 import { alwaysOnEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 
@@ -135,9 +135,8 @@ describe('with PostgreSQL', () => {
   afterEach(() => logs.close());
   afterAll(() => cluster.stop());
 
-  /** A server whose last beat was just now. */
   const alive = (id: string, address: string | null) =>
-    new ServerRows(logs.database.kysely, { id, address, files: 'folder', key: 'k' }).add();
+    addLiveServer(logs.database.kysely, { id, address });
   /** A session that another server has. */
   async function owned(session: string, owner: string): Promise<void> {
     await logs.session(session);

@@ -7,6 +7,7 @@ import { lease } from '../storage/lease.js';
 import { LiveServers } from '../storage/live-servers.js';
 import { ownLoad } from '../storage/server-load.js';
 import { connectionName, postgres } from '../storage/postgres.js';
+import { addLiveServer } from '../testing/add-live-server.js';
 import { TestLogs } from '../testing/logs.js';
 import { Membership } from './membership.js';
 import { ServerRows } from './server-rows.js';
@@ -29,6 +30,9 @@ describe('of the servers of one database', () => {
 
   const row = (id: string, address: string | null = `${id}:1`, files = 'folder') =>
     new ServerRows(logs.database.kysely, { id, address, files, key: 'k' });
+
+  const alive = (id: string, files?: string) =>
+    addLiveServer(logs.database.kysely, { id, ...(files && { files }) });
 
   async function join(rows: ServerRows) {
     const suspended: string[] = [];
@@ -74,12 +78,8 @@ describe('of the servers of one database', () => {
   });
 
   it('each may work as long as its beats are stored, also those that do not lead', async () => {
-    const first = row('first');
-    await first.add();
+    const first = await alive('first');
     await first.take();
-    // It is alive without any beats of this process.
-    const beat = Date.now() + 3_600_000;
-    await logs.database.kysely.updateTable('server').set({ beat }).execute();
     lease.standBy();
     const second = await join(row('second'));
     const works = (): boolean => {
@@ -146,8 +146,8 @@ describe('of the servers of one database', () => {
     expect(suspended).toEqual([]);
     await membership.work();
     await miss();
-    await until('it notices', () => suspended.length > 0);
-    expect(suspended[0]).toBe('Other servers took it for ended.');
+    // A busy machine may have kept it from its beats for so long that it stops for that reason, too.
+    await until('it notices', () => suspended.includes('Other servers took it for ended.'));
     expect(Number((await beat()).beat)).toBe(0);
   });
 
@@ -163,7 +163,7 @@ describe('of the servers of one database', () => {
     expect(await servers.others()).toMatchObject([
       { id: 'second', instance: 'engine', capacity: 8 },
     ]);
-    await row('third').add();
+    await alive('third');
     expect((await loads()).map(([, leads]) => leads)).toEqual(
       expect.arrayContaining([false, true]),
     );
@@ -171,10 +171,8 @@ describe('of the servers of one database', () => {
   });
 
   it('none has other files than those that are alive', async () => {
-    const first = row('first');
-    const other = row('second', 'second:1', 'another folder');
-    await first.add();
-    await other.add();
+    const first = await alive('first');
+    const other = await alive('second', 'another folder');
     expect(await other.stranger()).toBe('first:1');
     expect(await row('third').stranger()).toBe('second:1');
     await first.leave();

@@ -2,9 +2,9 @@ import { newEvent } from '@belay/protocol';
 import { PostgresCluster } from '@belay/testing';
 import { LiveServers } from '../storage/live-servers.js';
 import { serverId } from '../server-id.js';
+import { addLiveServer } from '../testing/add-live-server.js';
 import { TestLogs } from '../testing/logs.js';
 import { OtherSessions } from './other-sessions.js';
-import { ServerRows } from './server-rows.js';
 
 describe('the sessions of other servers', () => {
   let cluster: PostgresCluster;
@@ -36,14 +36,13 @@ describe('the sessions of other servers', () => {
   };
   const own = (owner: string | null) =>
     logs.database.kysely.updateTable('session').set({ owner }).where('id', '=', 's').execute();
-  const row = (id: string) =>
-    new ServerRows(logs.database.kysely, { id, address: `${id}:1`, files: 'folder', key: 'k' });
+  const add = () => addLiveServer(logs.database.kysely, { id: 'other' });
   const pause = () =>
     newEvent('server', 'state', { args: { state: 'paused', reason: null }, message: 'Paused.' });
 
   it('are told once for each change, and when they come and leave', async () => {
     expect(await look()).toEqual({ hasOthers: false, told: [] });
-    await row('other').add();
+    await add();
     expect(await look()).toEqual({ hasOthers: true, told: [] });
     await own('other');
     expect(await look()).toMatchObject({ told: ['s moved', 's running'] });
@@ -59,12 +58,12 @@ describe('the sessions of other servers', () => {
   });
 
   it('are told when they are deleted, and when their server ends', async () => {
-    await row('other').add();
+    const other = await add();
     await own('other');
     await look();
-    await row('other').leave();
+    await other.leave();
     expect(await look()).toMatchObject({ told: ['s running', 's moved'] });
-    await row('other').add();
+    await add();
     await look();
     await logs.store.transaction((connection) => logs.store.remove(connection, 's'));
     expect(await look()).toMatchObject({ told: ['s deleted', 's moved'] });
