@@ -9,17 +9,20 @@ describe('a probe of a server that stands by', () => {
   const server = new RelayedServer();
   let state: { hasDatabase: boolean; isEnding: boolean };
   const passed: string[] = [];
-  beforeEach(async () => {
-    passed.length = 0;
-    state = { hasDatabase: true, isEnding: false };
-    await server.open(
+  /** Beyond `waitMs`, the first bytes of a connection are not waited for. */
+  const open = (waitMs: number) =>
+    server.open(
       ({ url: path }, response) => {
         passed.push(path ?? '');
         response.end('of the one that leads');
       },
       () => state,
-      { waitMs: 300, refusedMs: 300 },
+      { waitMs, refusedMs: 2_000 },
     );
+  beforeEach(async () => {
+    passed.length = 0;
+    state = { hasDatabase: true, isEnding: false };
+    await open(600_000);
   });
   afterEach(() => server.close());
   const probe = async (path: string) => {
@@ -89,6 +92,8 @@ describe('a probe of a server that stands by', () => {
   });
 
   it('is not awaited of a client that says nothing: it is passed on', async () => {
+    server.close();
+    await open(100);
     server.serve();
     const accepted = once(server.http, 'connection');
     const socket = connect({ port: server.relay.port, host: '127.0.0.1' });
