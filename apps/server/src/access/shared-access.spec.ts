@@ -17,7 +17,7 @@ describe('access to two servers of one database', () => {
   let env: Record<string, string>;
   const one = new TestServer();
   const other = new TestServer();
-  beforeAll(async () => void (cluster = await PostgresCluster.start()), 60_000);
+  beforeAll(async () => void (cluster = await PostgresCluster.start()));
   beforeEach(async () => {
     const url = await cluster.database();
     env = { DATABASE_URL: url, BELAY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') };

@@ -27,7 +27,7 @@ function onPostgres(specs: Specs): void {
   let cluster: PostgresCluster;
   beforeAll(async () => {
     cluster = await PostgresCluster.start();
-  }, 60_000);
+  });
   specs({ fresh: async () => ({ DATABASE_URL: await cluster.database() }) });
   // Hooks run in order, so this one comes after those of the specs.
   afterAll(() => cluster.stop());
