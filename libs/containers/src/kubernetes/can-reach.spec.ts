@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { canReach } from './can-reach.js';
 
-const host = '127.0.0.1';
+/** Of this file alone: another program may listen on the port that was closed here, but not at this address. */
+const host = '127.43.0.1';
 
 describe('reaching an address', () => {
   it('is seen where somebody accepts connections, and not where nobody does', async () => {
