@@ -18,8 +18,6 @@ const known: readonly (readonly [KnownProvider, model: string, title: string])[]
   ['google', 'gemini-2.5-flash', 'Gemini 2.5 Flash'],
 ];
 
-/** How long a list waits for a server that may not run. */
-const listTimeoutMs = 1_000;
 const maxModelsPerServer = 100;
 
 /** Models that can be called now come first, then the demos. */
@@ -39,7 +37,8 @@ export async function modelChoices(config: ModelSetup): Promise<ModelChoice[]> {
 
 /** None if the server does not answer: `check` and the first call report that. */
 async function modelsOfServer(server: string, config: ModelSetup) {
-  const models = await providerModels(server, config, { timeoutMs: listTimeoutMs }).catch(() => []);
+  const timeoutMs = config.listTimeoutMs;
+  const models = await providerModels(server, config, { timeoutMs }).catch(() => []);
   return models.slice(0, maxModelsPerServer).map(({ id }) => [server, id, id] as const);
 }
 

@@ -143,6 +143,16 @@ describe('choices and checks', () => {
     await server.close();
   });
 
+  it('leaves out what a server would offer that does not answer in time', async () => {
+    const server = await ProviderServer.open();
+    server.models = () => undefined;
+    const gateway = await open(chatCompletions.environment(server.url));
+    test.keys.listTimeoutMs = 1;
+    const names = (await gateway.choices()).map(({ name }) => name);
+    expect(names.filter((name) => name.startsWith('openai-compatible:'))).toEqual([]);
+    await server.close();
+  });
+
   describe('a provider that is set', () => {
     let server: ProviderServer;
     beforeEach(async () => {

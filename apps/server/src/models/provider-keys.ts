@@ -21,6 +21,8 @@ type Saved = z.infer<typeof saved>;
 /** The settings with which providers are opened: from the environment, overridden by the user’s. */
 export interface ModelSetup extends Pick<Config, 'environment' | 'examples'> {
   readonly providers: Config['providers'] & Readonly<Record<string, ProviderConfig | undefined>>;
+  /** How long lists of models and their windows wait for a server that may not run, in milliseconds. */
+  readonly listTimeoutMs: number;
 }
 
 /** Omitted fields stay the same, but another address drops the key; null restores the environment’s value. */
@@ -35,6 +37,8 @@ export interface KeyChange {
  */
 @Injectable()
 export class ProviderKeys {
+  /** Tests wait for as long as it takes. */
+  listTimeoutMs = 1_000;
   readonly #document: Document<typeof saved>;
   readonly #logger = new Logger(ProviderKeys.name);
   #changed: (name: string) => Promise<void> = () => Promise.resolve();
@@ -77,7 +81,7 @@ export class ProviderKeys {
     // Without a prototype: a provider may be named `constructor`.
     const none = Object.create(null) as object;
     const providers = Object.assign(none, this.config.providers, Object.fromEntries(merged));
-    return { environment, examples, providers };
+    return { environment, examples, providers, listTimeoutMs: this.listTimeoutMs };
   }
 
   /** The known providers, and the servers that have an address. */

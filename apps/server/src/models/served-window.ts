@@ -1,8 +1,6 @@
 import type { ModelSetup } from './provider-keys.js';
 import { NoModelList, providerModels } from './provider-models.js';
 
-const listTimeoutMs = 1_000;
-
 /**
  * Returns a model’s window in tokens as its own server names it; null if it does not. The server is asked until it
  * answers, with a list or that it has none. Never rejects.
@@ -16,7 +14,7 @@ export function servedWindow(
   return async () => {
     if (known !== undefined) return known;
     try {
-      const listed = await providerModels(provider, config, { timeoutMs: listTimeoutMs });
+      const listed = await providerModels(provider, config, { timeoutMs: config.listTimeoutMs });
       known = listed.find(({ id }) => id === model)?.window ?? null;
     } catch (error) {
       // A missing server is not an error here: the call of the model reports it.

@@ -5,10 +5,14 @@ import { TestLogs } from './logs.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { ProviderKeys } from '../models/provider-keys.js';
 
+/** Only a server that never answers exceeds it, even on a busy machine. */
+const listTimeoutMs = 300_000;
+
 /** A gateway over a real log, for tests: retries almost without delay and records streamed text. */
 export class TestGateway {
   readonly logs = new TestLogs();
   readonly deltas: { kind: string; text: string }[] = [];
+  keys!: ProviderKeys;
   gateway!: ModelGateway;
   blobs!: BlobStore;
 
@@ -18,12 +22,9 @@ export class TestGateway {
     const live = new TransientNotices();
     live.on('delta', ({ kind, text }) => test.deltas.push({ kind, text }));
     test.blobs = new BlobStore(test.logs.config, test.logs.database, test.logs.objects);
-    test.gateway = new ModelGateway(
-      new ProviderKeys(test.logs.config, await test.logs.documents()),
-      test.logs.log,
-      live,
-      test.blobs,
-    );
+    test.keys = new ProviderKeys(test.logs.config, await test.logs.documents());
+    test.keys.listTimeoutMs = listTimeoutMs;
+    test.gateway = new ModelGateway(test.keys, test.logs.log, live, test.blobs);
     test.gateway.retries = {
       firstSeconds: 0.01,
       longestSeconds: 0.02,

@@ -88,7 +88,12 @@ describe.each(sampled(1, named))('a prompt of %s that grows', (_, wire) => {
     rmSync(data, { recursive: true });
   });
   const opened = (): Model =>
-    openModel(wire.model, new Config({ BELAY_DATA: data, ...wire.environment(server.url) }));
+    openModel(
+      wire.model,
+      Object.assign(new Config({ BELAY_DATA: data, ...wire.environment(server.url) }), {
+        listTimeoutMs: 300_000,
+      }),
+    );
   const send = async (model: Model, messages: Message[], purpose: 'turn' | 'compact' = 'turn') => {
     server.answer(streaming(wire.reply({ text: 'Yes.' })));
     const request = { purpose, messages, operations: ['terminal.run', 'files.read'] };
