@@ -25,16 +25,16 @@ it('ends a session whose wall time is over', async () => {
 });
 
 it('looks again when the log could not be written', async () => {
-  await logs.session('s', { budgets: { seconds: 0.05 } });
   const append = jest.spyOn(logs.log, 'append');
   append.mockRejectedValueOnce(new AppError('internal', 'The database is locked.'));
   deadlines.retry = 20;
-  deadlines.schedule(await logs.log.summary('s'));
+  // Its time may be over before anything else is done.
+  await logs.session('s', { budgets: { seconds: 0.05 } });
   await until('the budget is spent', isLimited);
   expect(append).toHaveBeenCalledTimes(2);
 });
 
-describe('of a session that is handed over', () => {
+describe('with timers that the test plays', () => {
   beforeEach(() =>
     jest.useFakeTimers({
       doNotFake: ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate'],
@@ -42,7 +42,19 @@ describe('of a session that is handed over', () => {
   );
   afterEach(() => jest.useRealTimers());
 
-  it('forgets the deadline', async () => {
+  it('looks at one time alone when a look fails after it was scheduled anew', async () => {
+    await logs.session('s', { budgets: { seconds: 60 } });
+    deadlines.schedule(await logs.log.summary('s'));
+    const ends = Promise.withResolvers<never>();
+    jest.spyOn(logs.log, 'append').mockReturnValueOnce(ends.promise);
+    jest.runOnlyPendingTimers();
+    deadlines.schedule(await logs.log.summary('s'));
+    ends.reject(new AppError('internal', 'The database is locked.'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(jest.getTimerCount()).toBe(1);
+  });
+
+  it('forgets the deadline of a session that is handed over', async () => {
     await logs.session('s', { budgets: { seconds: 60 } });
     deadlines.schedule(await logs.log.summary('s'));
     expect(jest.getTimerCount()).toBe(1);

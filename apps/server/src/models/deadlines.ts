@@ -43,8 +43,7 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
     this.#cancel(id);
     if (isEnded(state) || budgets.seconds === null) return;
     const left = budgets.seconds - wallSeconds(wallTime, Date.now());
-    const wait = Math.min(longest, Math.max(0, left * 1000));
-    this.#lookIn(id, wait);
+    this.#lookIn(id, Math.min(longest, Math.max(0, left * 1000)));
   }
 
   #cancel(id: string): void {
@@ -53,6 +52,7 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
   }
 
   #lookIn(id: string, wait: number): void {
+    this.#cancel(id);
     const timer = setTimeout(
       () => void this.#look(id).catch((error: unknown) => this.#failed(id, error)),
       wait,
