@@ -8,27 +8,36 @@ import { lease } from '../../storage/lease.js';
 import { TestLogs } from '../../testing/logs.js';
 import { OwnTokens } from './own-tokens.js';
 
+/** Only a server that never answers exceeds it, even on a busy machine. */
+const respondMs = 300_000;
+
 describe('the tokens of a server', () => {
   let logs: TestLogs;
   const programs: Server[] = [];
   beforeEach(async () => void (logs = await new TestLogs({ fresh: async () => ({}) }).open()));
   afterEach(async () => {
     lease.hold();
-    for (const program of programs.splice(0)) program.close();
+    for (const program of programs.splice(0)) {
+      program.closeAllConnections();
+      program.close();
+    }
     await logs.close();
   });
 
   async function start(): Promise<OwnTokens> {
     const tokens = new OwnTokens(logs.config, await Documents.load(logs.config, logs.database));
     await tokens.onModuleInit();
+    tokens.respondMs = respondMs;
     return tokens;
   }
   const saved = (): unknown =>
     JSON.parse(readFileSync(join(logs.config.data, 'server.json'), 'utf8'));
 
-  /** The address of a program that gives this answer to whatever it is asked. */
-  async function answering(answer: object): Promise<string> {
-    const program = createServer((_, response) => response.end(JSON.stringify(answer)));
+  /** The address of a program that gives this answer to whatever it is asked; null for none. */
+  async function answering(answer: object | null): Promise<string> {
+    const program = createServer((_, response) => {
+      if (answer) response.end(JSON.stringify(answer));
+    });
     programs.push(program);
     await once(program.listen(0, '127.0.0.1'), 'listening');
     return `http://127.0.0.1:${(program.address() as AddressInfo).port}`;
@@ -67,6 +76,16 @@ describe('the tokens of a server', () => {
       expect(saved()).toMatchObject({ url: 'http://127.0.0.1:2', ...tokens.value });
     },
   );
+
+  it('are with the new address of one that stands by where nothing answers in time', async () => {
+    const before = await start();
+    before.announce(await answering(null));
+    lease.standBy();
+    const tokens = await start();
+    tokens.respondMs = 1;
+    await tokens.announceStandBy('http://127.0.0.1:2');
+    expect(saved()).toMatchObject({ url: 'http://127.0.0.1:2' });
+  });
 
   it('are current again in the folder of one that begins anew at its address', async () => {
     const before = await start();

@@ -15,8 +15,6 @@ import { writeWholeSync } from '../../storage/write-whole.js';
 const saved = z.object({ token: z.string().min(20), viewerToken: z.string().min(20) });
 type Saved = z.output<typeof saved>;
 const announced = z.object({ url: z.url() });
-/** How long a server may take to show that it is still where it was announced, in milliseconds. */
-const respondMs = 2_000;
 
 /**
  * The two tokens of the servers of a database: a document, made at the first start or taken over from the file
@@ -25,6 +23,8 @@ const respondMs = 2_000;
  */
 @Injectable()
 export class OwnTokens implements OnModuleInit, OnLead {
+  /** How long a server may take to show that it is still where it was announced. Tests wait for as long as it takes. */
+  respondMs = 2_000;
   readonly #document: Document<z.ZodNullable<typeof saved>>;
   readonly #file: string;
   /** Until they are stored. */
@@ -66,7 +66,8 @@ export class OwnTokens implements OnModuleInit, OnLead {
    */
   async announceStandBy(url: string): Promise<void> {
     const there = readAnnounced(this.#file);
-    if (there === undefined || there === url || !(await responds(there))) this.announce(url);
+    if (there === undefined || there === url || !(await responds(there, this.respondMs)))
+      this.announce(url);
   }
 
   /** Throws `disk_full`, and then has changed nothing. */
@@ -99,9 +100,9 @@ const readSaved = (file: string): Saved | undefined => readAs(saved, file);
 const readAnnounced = (file: string): string | undefined => readAs(announced, file)?.url;
 
 /** Whether a server is at this address: another program may have the port that it had. */
-async function responds(url: string): Promise<boolean> {
+async function responds(url: string, withinMs: number): Promise<boolean> {
   const { path, response } = api.monitoring.live;
-  const signal = AbortSignal.timeout(respondMs);
+  const signal = AbortSignal.timeout(withinMs);
   const answer = await fetch(new URL(path, url), { signal, redirect: 'error' })
     .then((answered) => answered.json())
     .catch(ignoreError('no server responds there'));
