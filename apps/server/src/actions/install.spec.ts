@@ -159,12 +159,16 @@ describe('installing actions', () => {
     const failed = await install((await find()).id);
     expect(failed).toMatchObject({ state: 'failed', actions: [{ state: 'failed' }] });
     expect(failed.lines).toContain('[shout] E: no such package');
-    memory.onMake = (_, { signal }) =>
-      new Promise((_resolve, reject) =>
+    const making = Promise.withResolvers<void>();
+    memory.onMake = (_, { signal }) => {
+      making.resolve();
+      return new Promise((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
       );
+    };
     const { id } = await find();
     const job = await server.json<ActionInstall>('POST', '/api/action-installs', { found: id });
+    await making.promise;
     await server.json('DELETE', `/api/action-installs/${job.id}`);
     expect((await ended(job)).actions).toMatchObject([{ error: 'The install was stopped.' }]);
     expect(await list()).toEqual([]);
