@@ -6,7 +6,16 @@ import { TokensStore } from '../../access/tokens.store.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import { AcpEditor } from '../../testing/acp-editor.js';
 import { TestServer } from '../../testing/server.js';
+import type * as stopped from '../limits/testing/stopped-buckets.js';
+import type * as buckets from '../limits/token-bucket.js';
 import { hunksOf } from './file-hunks.js';
+
+// So that nothing is added while requests are counted.
+jest.mock('../limits/token-bucket.js', () =>
+  jest
+    .requireActual<typeof stopped>('../limits/testing/stopped-buckets.js')
+    .stoppedBuckets(jest.requireActual<typeof buckets>('../limits/token-bucket.js')),
+);
 
 describe('ACP', () => {
   const server = new TestServer();
@@ -137,6 +146,8 @@ describe('ACP', () => {
     const turn = me.prompt(sessionId, 'Count');
     await until('the session', () => server.sandboxes.agents.has(sessionId));
     await server.reaches(sessionId, 'running');
+    await says(sessionId, 'plan', { markdown: '- [ ] count' });
+    await until('the turn is shown', () => me.of('plan').length === 1);
     const live = server.app.get(TransientNotices);
     live.delta(sessionId, 'reasoning', 'Easy');
     live.delta('another', 'text', 'secret');

@@ -1,18 +1,15 @@
 import { newEvent, sessionSettings } from '@belay/protocol';
 import { startEvent } from '../../sessions/start-event.js';
 import { TestServer } from '../../testing/server.js';
+import type * as stopped from './testing/stopped-buckets.js';
 import type * as buckets from './token-bucket.js';
 
-// Its clock stands still, so that nothing is added while the requests are counted.
-jest.mock('./token-bucket.js', () => {
-  const { TokenBucket } = jest.requireActual<typeof buckets>('./token-bucket.js');
-  class StoppedBucket extends TokenBucket {
-    constructor(rate: buckets.RequestRate) {
-      super(rate, () => 0);
-    }
-  }
-  return { TokenBucket: StoppedBucket };
-});
+// So that nothing is added while the requests are counted.
+jest.mock('./token-bucket.js', () =>
+  jest
+    .requireActual<typeof stopped>('./testing/stopped-buckets.js')
+    .stoppedBuckets(jest.requireActual<typeof buckets>('./token-bucket.js')),
+);
 
 const server = new TestServer();
 afterAll(() => server.close());
@@ -64,3 +61,15 @@ it.each(['/api/sessions', '/api/sessions/s0/events'])(
     expect((await list(server.token, '?limit=1')).status).toBe(429);
   },
 );
+
+it('a caller who asks too much waits, and no other', async () => {
+  await server.restart({ BELAY_REQUESTS_PER_SECOND: '2' });
+  const answers: Response[] = [];
+  for (let number = 0; number < 30; number++) answers.push(await server.fetch('/api/me'));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(10);
+  expect(refused[0]?.headers.get('retry-after')).toBe('1');
+  expect(await refused[0]?.json()).toMatchObject({ code: 'limit_reached' });
+  expect((await server.fetch('/api/me', { token: server.viewerToken })).status).toBe(200);
+  expect((await server.fetch('/health', { token: '' })).status).toBe(200);
+});

@@ -426,15 +426,6 @@ describe('the plain WebSocket', () => {
       expect(await other.ask('list')).toMatchObject({ action: 'list' });
     });
 
-    it('a flood of requests is answered with errors, then closed', async () => {
-      const flood = await client(server.viewerToken);
-      for (let at = 0; at < 1_000; at += 1) flood.send({ action: 'dance' });
-      await until('it is closed', () => flood.closed?.code === 4429);
-      expect(
-        flood.messages.some(({ args }) => 'code' in args && args.code === 'limit_reached'),
-      ).toBe(true);
-    });
-
     /** A client that watches, and then reads nothing more. */
     const stalled = async (args: object): Promise<Socket> => {
       const { hostname, port } = new URL(server.url);
