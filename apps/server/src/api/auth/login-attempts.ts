@@ -10,7 +10,7 @@ export class LoginAttempts {
   readonly #succeeded = new NewestSet<string>(maxRemembered);
 
   constructor(
-    private readonly now: () => number = Date.now,
+    private readonly now: () => number = () => Date.now(),
     private readonly allowed = 20,
   ) {}
 

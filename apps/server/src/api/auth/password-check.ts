@@ -20,7 +20,7 @@ export const wrongPassword = 'The name or the password is wrong.';
 @Injectable()
 export class PasswordCheck {
   readonly #pairs = new LoginAttempts();
-  readonly #names = new LoginAttempts(Date.now, perName);
+  readonly #names = new LoginAttempts(undefined, perName);
   readonly #running = new Map<string, number>();
 
   constructor(private readonly users: UsersStore) {}
