@@ -47,7 +47,7 @@ describe('attacks: viewer links', () => {
     return connected(socket);
   };
   const watch = (socket: Socket, session: string): Promise<unknown> =>
-    socket.timeout(20_000).emitWithAck('watch', { session, after: 0, terminals: {} });
+    socket.emitWithAck('watch', { session, after: 0, terminals: {} });
 
   it('shows its session: page, log, files that viewers read, and the live log', async () => {
     const { token, path } = await make();

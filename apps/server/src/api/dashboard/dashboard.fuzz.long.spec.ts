@@ -30,7 +30,7 @@ describe('attacks and fuzz: the dashboard’s socket', () => {
   });
   // The positive control: another viewer was not disturbed, and nothing reached the process.
   afterEach(async () => {
-    expect(await honest.timeout(5_000).emitWithAck('fleet', {})).toMatchObject({ ok: true });
+    expect(await honest.emitWithAck('fleet', {})).toMatchObject({ ok: true });
     expect(uncaught.splice(0)).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe('attacks and fuzz: the dashboard’s socket', () => {
     await fc.assert(
       fc.asyncProperty(names, fc.jsonValue({ maxDepth: 6 }), async (name, input) => {
         socket.emit(name, input);
-        expect(await socket.timeout(5_000).emitWithAck('fleet', {})).toMatchObject({ ok: true });
+        expect(await socket.emitWithAck('fleet', {})).toMatchObject({ ok: true });
       }),
       settings,
     );
@@ -111,7 +111,7 @@ describe('attacks and fuzz: the dashboard’s socket', () => {
         for (const each of packets) socket.send(each);
         socket.close();
         await closed(socket);
-        expect(await honest.timeout(5_000).emitWithAck('fleet', {})).toMatchObject({ ok: true });
+        expect(await honest.emitWithAck('fleet', {})).toMatchObject({ ok: true });
       }),
       settings,
     );
