@@ -39,6 +39,7 @@ export const tokenRoutes = {
       'Replaces the secret of a token, or of the server’s own two, `owner` and `viewer`; the old secret stops working immediately, also on open connections, and ends logins and links that were made with it',
     response: madeToken,
     access,
+    endsAccess: true,
   }),
   revoke: route({
     method: 'DELETE',
@@ -46,6 +47,7 @@ export const tokenRoutes = {
     summary: 'Revokes a token immediately, also on open connections',
     response: nothing,
     access,
+    endsAccess: true,
   }),
 };
 
@@ -75,6 +77,7 @@ export const userRoutes = {
     body: userChange,
     response: userInfo,
     access,
+    endsAccess: true,
   }),
   /** The current password identifies the caller, so a user without a token may call it. */
   changePassword: route({
@@ -92,6 +95,7 @@ export const userRoutes = {
     summary: 'Removes a user and closes their open connections immediately',
     response: nothing,
     access,
+    endsAccess: true,
   }),
 };
 

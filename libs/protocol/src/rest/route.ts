@@ -63,6 +63,8 @@ export interface RouteDefinition {
   readonly about?: RouteSubject;
   /** Whether the audit log omits it, because it only reads or is called too often. Default: true only for GET. */
   readonly unaudited?: boolean;
+  /** Whether its work may end the access of its own caller, who still gets the response. Default: false. */
+  readonly endsAccess?: boolean;
   /** The body’s field with the name of the created item, for the audit log. Default: none, only the path’s parameters. */
   readonly nameField?: string;
   /** Request headers that the route uses. */

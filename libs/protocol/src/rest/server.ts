@@ -77,6 +77,7 @@ export const serverRoutes = {
     summary: 'Ends the logins of all browsers; tokens stay valid',
     response: nothing,
     access: 'admin',
+    endsAccess: true,
   }),
   checks: route({
     method: 'GET',

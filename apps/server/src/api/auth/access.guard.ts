@@ -17,12 +17,6 @@ import { ColdChanges } from '../../storage/cold-changes.js';
 import { routeKey } from './serves.js';
 import { Identity } from './identity.js';
 
-/**
- * The delay before a caller’s connections are closed, so that the request that ended its access still gets its
- * response.
- */
-const answerMs = 50;
-
 /** A route’s definition in the protocol contains who may call it, what it is about, and which of its parameters is a session. */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -67,16 +61,14 @@ export class AccessGuard implements CanActivate {
       response.once('close', () => record(outcomeOf(response), about.get(request)));
     const caller = { ...known, via };
     callers.set(request, caller);
-    this.#endWith(caller, response);
+    this.#endWith(caller, response, route);
     return true;
   }
 
-  /** Streams and long requests end when their caller does. */
-  #endWith(caller: Caller, response: Response): void {
-    const off = this.ends.on(caller, () => {
-      if (response.headersSent) response.destroy();
-      else setTimeout(() => response.destroy(), answerMs).unref();
-    });
+  /** Streams and long requests end when their caller does, but for the request that ends its own access. */
+  #endWith(caller: Caller, response: Response, route: Route | undefined): void {
+    if (route?.endsAccess) return;
+    const off = this.ends.on(caller, () => void response.destroy());
     response.once('close', off);
   }
 }
