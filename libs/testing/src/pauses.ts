@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Checks for a while that a condition holds, to test that something does not happen, such as "no
- * call runs while the session is paused". Rejects as soon as the condition fails.
+ * call runs while the session is paused". Rejects as soon as the condition fails. The last check is
+ * after the time, also in a process that was kept waiting.
  */
 export async function staysTrue(
   what: string,
@@ -11,8 +12,9 @@ export async function staysTrue(
 ): Promise<void> {
   const end = performance.now() + forMs;
   for (;;) {
+    const isLast = performance.now() >= end;
     if (!(await condition())) throw new Error(`No longer true: ${what}`);
-    if (performance.now() >= end) return;
+    if (isLast) return;
     await sleep(Math.min(20, forMs));
   }
 }

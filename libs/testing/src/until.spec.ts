@@ -14,6 +14,15 @@ describe('until', () => {
     );
   });
 
+  it('looks once more after a probe in which this process was kept waiting', async () => {
+    let calls = 0;
+    const probe = () => {
+      if (++calls === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 40);
+      return calls > 1;
+    };
+    expect(await until('a second call', probe, { timeoutMs: 20 })).toBe(true);
+  });
+
   it('rejects with the error of the probe', async () => {
     const probe = () => Promise.reject(new Error('broken'));
     await expect(until('anything', probe)).rejects.toThrow('broken');

@@ -19,9 +19,11 @@ export async function until<T>(
 ): Promise<Exclude<T, undefined | null | false>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
+    // What came while this process was kept waiting came in time.
+    const isLast = performance.now() > deadline;
     const value = await probe();
     if (value) return value as Exclude<T, undefined | null | false>;
-    if (performance.now() > deadline) {
+    if (isLast) {
       const seen = state ? `\n${String(await state())}` : '';
       throw new Error(`Not within ${timeoutMs / 1000} s: ${what}${seen}`);
     }
