@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { freePort } from './free-port.js';
@@ -7,6 +8,14 @@ describe('a free port', () => {
     const range = await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8');
     const [first] = range.trim().split(/\s+/).map(Number);
     for (let times = 0; times < 20; times += 1) expect(await freePort()).toBeLessThan(first ?? 0);
+  });
+
+  it('is given once, although nothing listens on it yet', async () => {
+    const first = await freePort();
+    const random = jest.spyOn(crypto, 'randomInt').mockReturnValueOnce(first as never);
+    expect(await freePort()).not.toBe(first);
+    expect(random.mock.calls.length).toBeGreaterThan(1);
+    random.mockRestore();
   });
 
   it('can be listened on at once', async () => {

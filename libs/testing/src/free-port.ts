@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
 /**
  * Below the ports that systems give to outgoing connections (from 32768 on Linux) and to services of Kubernetes (from
@@ -10,23 +10,38 @@ import { createServer } from 'node:net';
 const firstPort = 12_000;
 const endPort = 30_000;
 
-/** A port of loopback that nothing listens on, for programs that cannot choose one or must keep theirs over a restart. */
+/**
+ * A port of loopback that nothing listens on, for programs that cannot choose one or must keep theirs over a restart. No
+ * other test gets it while this process lives, also one of another run on this machine.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(firstPort, endPort);
-    if (await isFree(port)) return port;
+    if ((await isFree(port)) && (await isReserved(port))) return port;
   }
 }
 
 async function isFree(port: number): Promise<boolean> {
   const probe = createServer();
   try {
-    await once(probe.listen(port, '127.0.0.1'), 'listening');
+    return await listens(probe.listen(port, '127.0.0.1'));
+  } finally {
+    await new Promise((closed) => probe.close(closed));
+  }
+}
+
+/** By a socket in Linux’s abstract namespace, which has no file and ends with this process. */
+function isReserved(port: number): Promise<boolean> {
+  return listens(createServer().listen(`\0belay-test-port-${port}`).unref());
+}
+
+/** False where something else listens. */
+async function listens(server: Server): Promise<boolean> {
+  try {
+    await once(server, 'listening');
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
     throw error;
-  } finally {
-    await new Promise((closed) => probe.close(closed));
   }
 }
