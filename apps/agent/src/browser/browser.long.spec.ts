@@ -6,7 +6,7 @@ import { BrowserBench, type PageAnswer } from './testing/browser-bench.js';
 /** What waits for seconds, or happens several times, because it fails only sometimes. */
 describe('the browser', () => {
   const bench = new BrowserBench(process.env['PATH'] ?? '');
-  const { run, open, ref, openPopup, evaluate, kill, folder } = bench;
+  const { run, open, ref, once, openPopup, evaluate, kill, folder } = bench;
   beforeAll(() => bench.start());
   afterAll(() => bench.close());
 
@@ -45,7 +45,7 @@ describe('the browser', () => {
   it('has another size until it is changed again, also after a crash', async () => {
     await open('/built');
     const small = await run('browser.resize', { width: 400, height: 700 });
-    expect(small.text).toContain('now 400');
+    await once('its new size', small, ({ text }) => text.includes('now 400'));
     const picture = await run<{ width: number; height: number }>('browser.screenshot');
     expect(picture).toMatchObject({ width: 400, height: 700 });
     // A page that is new or was lost has it, too.

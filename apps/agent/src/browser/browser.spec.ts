@@ -1,17 +1,18 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { staysTrue, until } from '@belay/testing';
+import { freePort, staysTrue, until } from '@belay/testing';
 import { isEvent, type Event } from '@belay/protocol';
 import { BrowserBench, type PageAnswer } from './testing/browser-bench.js';
 
 describe('the browser', () => {
   const bench = new BrowserBench(process.env['PATH'] ?? '');
-  const { run, open, ref, openPopup, evaluate, kill, folder, browser, blobs, frames } = bench;
+  const { run, open, ref, once, openPopup, evaluate, kill, folder, browser, blobs, frames } = bench;
   beforeAll(() => bench.start());
   afterAll(() => bench.close());
 
+  const hasNote = (beginning: string) => (page: PageAnswer) =>
+    page.notes.some((note) => note.startsWith(beginning));
+  const hasText = (text: string) => (page: PageAnswer) => page.text.includes(text);
   const shown = () =>
     bench.events.filter((event) => isEvent(event as Event, 'browser')).map((event) => event.args);
 
@@ -106,7 +107,11 @@ describe('the browser', () => {
     expect((await run('browser.type', { text: '', key: 'Escape' })).text).toContain(
       'pressed Escape',
     );
-    expect((await run('browser.scroll', { y: 600 })).text).toContain('scrolled to 600');
+    await once(
+      'its scrolling',
+      await run('browser.scroll', { y: 600 }),
+      hasText('scrolled to 600'),
+    );
     const html = await run('browser.read', { format: 'html' });
     expect(html.text).toContain('<div id="corner"');
   });
@@ -122,13 +127,14 @@ describe('the browser', () => {
 
   it('answers dialogs, follows popups, and reports both and errors', async () => {
     const page = await open('/talk');
-    const asked = await run('browser.click', { element: ref(page, 'Ask') });
+    const clicked = await run('browser.click', { element: ref(page, 'Ask') });
+    expect(clicked.text).toContain('sure: true');
+    const asked = await once('its request', clicked, hasNote('Request failed'));
     expect(asked.notes).toEqual([
       'The page showed a confirm “Sure?”; it was answered with OK.',
       'Console error: it went wrong',
       `Request failed: GET 404 Not Found ${bench.site}/missing`,
     ]);
-    expect(asked.text).toContain('sure: true');
     const popup = await openPopup(asked);
     expect(popup.title).toBe('About');
     expect(popup.notes.join()).toContain('A new window opened');
@@ -142,7 +148,8 @@ describe('the browser', () => {
 
   it('puts downloads into the workspace', async () => {
     const page = await open('/talk');
-    const after = await run('browser.click', { element: ref(page, 'Get the file') });
+    const clicked = await run('browser.click', { element: ref(page, 'Get the file') });
+    const after = await once('the download', clicked, hasNote('Downloaded'));
     expect(after.notes).toContain('Downloaded downloads/report.txt (5 bytes).');
     expect(readFileSync(join(folder, 'downloads/report.txt'), 'utf8')).toBe('12345');
   });
@@ -249,9 +256,8 @@ describe('the browser', () => {
       const page = await run<PageAnswer & { console: string[] }>('browser.open', {
         url: `${bench.site}/built`,
       });
-      expect(page.notes).toEqual([
-        `Request failed: GET 404 Not Found ${bench.site}/missing?of=this`,
-      ]);
+      const { notes } = await once('its request', page, hasNote('Request failed'));
+      expect(notes).toEqual([`Request failed: GET 404 Not Found ${bench.site}/missing?of=this`]);
       expect(page.console).toEqual([
         '4 more before these; browser.console has them.',
         ...[5, 6, 7, 8, 9].map((n) => `log: message ${n}`),
@@ -261,10 +267,7 @@ describe('the browser', () => {
     });
 
     it('notes a request that nobody answered, and no icon that Chromium asked for', async () => {
-      const closed = createServer();
-      await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
-      const gone = `http://127.0.0.1:${(closed.address() as AddressInfo).port}/gone`;
-      await new Promise((resolve) => closed.close(resolve));
+      const gone = `http://127.0.0.1:${await freePort()}/gone`;
       await open('/about');
       const { notes } = await run('browser.evaluate', {
         script: `await fetch('${gone}').catch(() => fetch('/favicon.ico'))`,
@@ -311,7 +314,7 @@ describe('the browser', () => {
       symlinkSync('/etc/passwd', join(folder, 'link.txt'));
       const element = ref(await open('/built'), 'Choose documents');
       const chosen = await run('browser.upload', { element, paths: ['one.txt', 'two.txt'] });
-      expect(chosen.text).toContain('one.txt with one two.txt with two');
+      await once('their content', chosen, hasText('one.txt with one two.txt with two'));
       for (const path of ['link.txt', '../outside', '/etc/passwd']) {
         await expect(run('browser.upload', { element, paths: [path] })).rejects.toMatchObject({
           code: expect.stringMatching(/invalid_input|not_found/),

@@ -87,17 +87,28 @@ export class BrowserBench {
     return found;
   };
 
-  /** Opens the page’s popup: on a busy machine it comes to the front after the click has answered. */
-  readonly openPopup = async (page: PageAnswer): Promise<PageAnswer> => {
-    let popup = await this.run('browser.click', { element: this.ref(page, 'New window') });
-    const notes = [...popup.notes];
-    await until('the popup', async () => {
-      if (popup.title === 'About') return true;
-      popup = await this.run('browser.read');
-      notes.push(...popup.notes);
+  /**
+   * The page once it is so, with all notes until then: on a busy machine, what a call causes may come after its result.
+   */
+  readonly once = async (
+    what: string,
+    page: PageAnswer,
+    isSo: (page: PageAnswer) => boolean,
+  ): Promise<PageAnswer> => {
+    let now = page;
+    await until(what, async () => {
+      if (isSo(now)) return true;
+      const next = await this.run('browser.read');
+      now = { ...next, notes: [...now.notes, ...next.notes] };
       return false;
     });
-    return { ...popup, notes };
+    return now;
+  };
+
+  /** Opens the page’s popup. */
+  readonly openPopup = async (page: PageAnswer): Promise<PageAnswer> => {
+    const clicked = await this.run('browser.click', { element: this.ref(page, 'New window') });
+    return this.once('the popup', clicked, ({ title }) => title === 'About');
   };
 
   /** What a script gives in the page, as text. */
