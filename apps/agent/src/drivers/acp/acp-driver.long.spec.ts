@@ -11,7 +11,7 @@ describe('its turns', () => {
     await acp.stage.say(newEvent('user', 'stop', { args: {}, message: 'Stop' }));
     expect((await acp.ended()).args).toMatchObject({ end: 'interrupted' });
     expect(acp.events('error')).toEqual([]);
-  }, 30_000);
+  });
 
   it('that end by max_turn_requests fail with a sentence', async () => {
     acp = new AcpStage({ task: [['stop', 'max_turn_requests']] });

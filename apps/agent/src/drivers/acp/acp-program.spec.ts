@@ -25,13 +25,13 @@ const options = (command: string[], env: Record<string, string>): AcpProgramOpti
       taken: () => Promise.resolve(),
       sentInvalid: () => {},
     },
-    startTimeoutMs: 1_500,
   };
 };
 const fake = [process.execPath, join(__dirname, 'testing/fake-agent.mjs')];
 
 it('is ended when it does not speak ACP', async () => {
-  const started = AcpProgram.start(options(fake, { FAKE_MUTE: '1' }));
+  const given = { ...options(fake, { FAKE_MUTE: '1' }), startTimeoutMs: 1_500 };
+  const started = AcpProgram.start(given);
   await expect(started).rejects.toThrow('Fake did not speak ACP: it has not answered for 1.5 s.');
 });
 
@@ -41,7 +41,7 @@ it.each([
   ['set an option of', null, { FAKE_SLOW: '', FAKE_STUBBORN: '1' }],
 ])('is ended when it does not %s its conversation', async (_, conversation, env) => {
   const slow = { FAKE_SLOW: 'never', ...env };
-  const given = { ...options(fake, slow), startTimeoutMs: 20_000 };
+  const given = options(fake, slow);
   const acp = await AcpProgram.start(given);
   given.startTimeoutMs = 100;
   const prepare = () => acp.choose({ id: 'fast', value: 'true' }, true);
@@ -53,7 +53,7 @@ it.each([
 });
 
 it.each(['fast', modesOption])('goes on when it does not set the option %s later', async (id) => {
-  const given = { ...options(fake, { FAKE_STUBBORN: '1' }), startTimeoutMs: 20_000 };
+  const given = options(fake, { FAKE_STUBBORN: '1' });
   const acp = await AcpProgram.start(given);
   await acp.open(null, () => Promise.resolve());
   given.startTimeoutMs = 100;
@@ -72,7 +72,7 @@ it.each(['a folder', 'a link to nowhere'])(
     const path = join(cwd, '.fake');
     if (what === 'a folder') mkdirSync(path);
     else symlinkSync('/nowhere', path);
-    const given = { ...options(fake, {}), startTimeoutMs: 20_000 };
+    const given = options(fake, {});
     const program = { ...given.program, ignoresDistrust: ['fake.json', '.fake'] };
     await expect(AcpProgram.start({ ...given, program, cwd })).rejects.toMatchObject({
       code: 'unavailable',
@@ -89,10 +89,7 @@ it.each(['a folder', 'a link to nowhere'])(
 it('ends with all that it started, also what left its parents and its session', async () => {
   const mark = `sleep ${8_000 + process.pid}`;
   const script = `setsid sh -c '${mark} & ${mark}' & ${mark} & exec "$@"`;
-  const acp = await AcpProgram.start({
-    ...options(['sh', '-c', script, 'sh', ...fake], {}),
-    startTimeoutMs: 20_000,
-  });
+  const acp = await AcpProgram.start(options(['sh', '-c', script, 'sh', ...fake], {}));
   const sleeping = () => listProcesses().filter(({ pid }) => commandOf(pid).includes(mark));
   expect(sleeping().length).toBeGreaterThanOrEqual(3);
   const all = sleeping();
