@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { agentCalls, serverCalls } from '@belay/protocol';
 import { memoryConnections } from '@belay/rpc';
-import { until } from '@belay/testing';
+import { freePort, until } from '@belay/testing';
 import { listeningPorts } from '../terminal/listeners.js';
 import { connectPort } from './connect-port.js';
 
@@ -13,8 +13,8 @@ describe.each(['127.0.0.1', '::1'])('a port that listens on %s', (host) => {
 
   it('is listed while it is open, and joined to a stream with back pressure', async () => {
     const listening = createServer({ allowHalfOpen: true }, (socket) => socket.pipe(socket));
-    await once(listening.listen(0, host), 'listening');
-    const { port } = listening.address() as AddressInfo;
+    const port = await freePort();
+    await once(listening.listen(port, host), 'listening');
     await until('it is listed', () => listeningPorts().includes(port));
     const stream = await server.open('preview', { port });
     const long = 'x'.repeat(3 * 2 ** 20);
