@@ -5,10 +5,12 @@ const day = 24 * 3600;
 /** The engine, as far as it is called; each container has the volume that it uses. */
 class FakeEngine {
   containers = [];
+  /** One time for all, so that their ages differ as given. */
+  #now = Date.now() / 1000;
 
   holder(volume, { of, age = 0 } = {}) {
     const Labels = { 'belay.runtime': volume, ...(of && { [installationLabel]: of }) };
-    const Created = Date.now() / 1000 - age;
+    const Created = this.#now - age;
     this.containers.push({ Id: volume, Names: [`/${volume}`], Created, Labels, volume });
   }
 
