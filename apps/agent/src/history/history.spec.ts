@@ -37,6 +37,7 @@ const git = (...args: string[]) =>
 
 describe('recording', () => {
   it('begins in an empty workspace with a commit that git takes for its own', async () => {
+    const begun = Math.floor(Date.now() / 1000);
     await bench.history.prepare();
     await bench.history.begin();
     const inHistory = (...args: string[]) =>
@@ -48,8 +49,7 @@ describe('recording', () => {
     expect(inHistory('log', '--format=%an <%ae>|%cn <%ce>|%B')).toBe(
       'Belay <belay@localhost>|Belay <belay@localhost>|The workspace at the start',
     );
-    const age = Date.now() / 1000 - Number(inHistory('log', '--format=%ct'));
-    expect(age).toBeLessThan(60);
+    expect(Number(inHistory('log', '--format=%ct'))).toBeGreaterThanOrEqual(begun);
   });
 
   it('makes a commit for each call that changed something, and reports it', async () => {
