@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { freePort, until } from '@belay/testing';
 import { z } from 'zod';
 import { agentHeader, agentPath, dialRpc } from './dial.js';
 import { relayAgent, type Relay } from './relay.js';
@@ -49,8 +49,9 @@ describe('an agent behind a relay', () => {
           },
         }),
     });
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const port = await freePort();
+    await new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
+    url = new URL(`http://127.0.0.1:${port}`);
     front = createServer();
     relay = relayAgent({ server: front, url, token: 'the-token-of-the-machine', container: 'c1' });
     await new Promise<void>((done) => front.listen(join(folder, 'agent.sock'), done));
