@@ -93,7 +93,7 @@ function describeReports(bench: Bench): void {
     const typed = () => bench().events.find(({ args }) => args.change === 'typed');
     await appears(bench, 'a note of what was typed', () => typed() !== undefined);
     const to = Number(typed()?.args.to);
-    expect(bench().screen()).toContain('typed-42');
+    await appears(bench, 'its output', () => bench().screen().includes('typed-42'));
     bench().terminals.hold('main', 'agent');
     expect(Number(bench().events.at(-1)?.args.to)).toBeGreaterThanOrEqual(to);
     expect(to).toBeGreaterThan(0);
