@@ -1,4 +1,5 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { socketPair } from '@belay/testing';
 import { inTime } from './in-time.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -19,6 +20,16 @@ describe('inTime', () => {
     await expect(inTime(forever, 1, () => null)).resolves.toBeNull();
     await expect(inTime(forever, 1, fail)).rejects.toThrow('late');
   });
+});
+
+it('work that ended while this process was kept waiting is not late', async () => {
+  const { near, far, close } = await socketPair();
+  const work = once(near, 'data').then(([bytes]) => String(bytes));
+  const outcome = inTime(work, 20, () => 'late');
+  far.write('ended');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  expect(await outcome).toBe('ended');
+  close();
 });
 
 describe('untilAborted', () => {

@@ -6,4 +6,5 @@ export { openFilesBelow } from './open-files.js';
 export { pause, staysTrue } from './pauses.js';
 export { PostgresCluster } from './postgres-cluster.js';
 export { longestStallMs, processorMs, processorMsUntil } from './processor-time.js';
+export { socketPair } from './socket-pair.js';
 export { until, type UntilOptions } from './until.js';
