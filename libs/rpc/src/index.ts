@@ -1,3 +1,4 @@
+export { expireAfterReading } from './expire-after-reading.js';
 export { inTime } from './in-time.js';
 export { jsonTextFault } from './json-text-fault.js';
 export { dialRpc, agentPath, containerHeader, type Dial } from './dial.js';

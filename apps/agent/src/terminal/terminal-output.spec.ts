@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:f
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '@belay/testing';
+import { eventually, socketPair } from '@belay/testing';
 import { Changes } from './changes.js';
 import { mostShown, TerminalOutput } from './terminal-output.js';
 import { MemoryStream } from './testing/memory-stream.js';
@@ -71,4 +71,16 @@ it('tries once for each command to create its file', () => {
   const next = begin();
   receive();
   expect(existsSync(output.fileFrom(next) ?? '')).toBe(true);
+});
+
+it('is not quiet when output came while this process was kept waiting', async () => {
+  const { near, far, close } = await socketPair();
+  near.on('data', (bytes: Buffer) => output.receive(bytes, false));
+  const quiet = output.quiet();
+  far.write('late');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  await quiet;
+  const { start, end } = output.scrollback;
+  expect(output.scrollback.slice(start, end).toString()).toContain('late');
+  close();
 });

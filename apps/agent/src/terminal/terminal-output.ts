@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { expireAfterReading } from '@belay/rpc';
 import type { Changes } from './changes.js';
 import { Outlet, type OpenStream } from './outlet.js';
 import { typedText } from './prompt.js';
@@ -142,11 +142,11 @@ export class TerminalOutput {
     await this.#options.changes.until(() => !this.#partialLine, partialLineTimeoutMs);
   }
 
-  /** Resolves when earlier output has probably arrived: there was none for a moment. */
+  /** Resolves when earlier output has probably arrived: there was none for a moment, in which it was read. */
   async quiet(): Promise<void> {
     for (let tries = 0, at = -1; tries < quietTries && at !== this.scrollback.end; tries += 1) {
       at = this.scrollback.end;
-      await sleep(quietMs);
+      await new Promise<void>((over) => expireAfterReading(quietMs, over));
     }
   }
 
