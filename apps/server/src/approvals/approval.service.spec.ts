@@ -1,5 +1,5 @@
 import { isEvent, newEvent } from '@belay/protocol';
-import { itLong, staysTrue, until } from '@belay/testing';
+import { itLong, pause, staysTrue, until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
 import { ApprovalBench } from '../testing/approval-bench.js';
 import {
@@ -284,6 +284,24 @@ onEveryDatabase('approvals', (databases) => {
     expect(await rejected).toEqual({ verdict: 'rejected', reason: 'Wait.' });
     expect(await held).toEqual({ verdict: 'approved' });
     expect(Date.now() - from).toBeGreaterThanOrEqual(190);
+  });
+
+  it('in the mode delay gives the user two seconds from the event on, however late it is stored', async () => {
+    await logs.session('d', { approvals: 'delay' });
+    const append = logs.log.append.bind(logs.log);
+    let stored = 0;
+    jest.spyOn(logs.log, 'append').mockImplementationOnce(async (...given) => {
+      await pause(20, 'others are stored before it');
+      stored = Date.now();
+      return append(...given);
+    });
+    const verdict = approvals.request('d', run('c1'), never);
+    const asked = await until('the question', async () =>
+      (await logs.log.read('d', { after: 0 })).find((event) => isEvent(event, 'approval')),
+    );
+    expect(Date.parse(String(asked.args.until))).toBeGreaterThanOrEqual(stored + 2_000);
+    await approvals.answer('d', { id: 'c1', caller: ownerCaller }, { verdict: 'approved' });
+    expect(await verdict).toEqual({ verdict: 'approved' });
   });
 
   itLong('a pause holds a delayed call until the session resumes', async () => {

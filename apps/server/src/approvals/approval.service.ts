@@ -189,17 +189,19 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   }
 
   async #question(session: string, request: ApprovalRequest, mode: 'ask' | 'delay'): Promise<void> {
-    const until = mode === 'delay' ? new Date(Date.now() + this.delayMs).toISOString() : null;
     const what = [request.operation, request.subject].filter(Boolean).join(' ');
     const message = mode === 'ask' ? `May this run? ${what}` : `Runs in two seconds: ${what}`;
-    await this.log.append(session, ({ state, waitingFor }) => {
+    const [asked] = await this.log.append(session, ({ state, waitingFor }) => {
       if (isEnded(state)) throw new AppError('cancelled', `The session is ${state}.`);
       const open = waitingFor.map(({ id }) => id);
       refuseTooMany(request, open);
+      // From its event on, however long others were stored before it.
+      const until = mode === 'delay' ? new Date(Date.now() + this.delayMs).toISOString() : null;
       const args = { ...request, mode, until };
       return [newEvent('server', 'approval', { args, message, id: request.id })];
     });
-    if (until) this.#runLater(session, request.id, until);
+    if (asked && isEvent(asked, 'approval') && asked.args.until)
+      this.#runLater(session, request.id, asked.args.until);
   }
 
   /** Decides the waiting calls that this mode allows or refuses, or that a rule made meanwhile decides. */
