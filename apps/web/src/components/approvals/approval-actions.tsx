@@ -32,7 +32,7 @@ export function ApprovalActions({
   const readOnly = useReadOnly();
   const [mode, setMode] = useState<'choose' | 'always' | 'deny' | 'edit'>('choose');
   const [sent, setSent] = useState(false);
-  const mayAnswer = useMayAnswer();
+  const mayAnswer = useMayAnswer(session, request.id);
   const answer = (value: ApprovalAnswer) => {
     if (sent) return;
     setSent(true);

@@ -1,5 +1,6 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import type { AgentChoice, ApprovalRequest } from '@belay/protocol';
+import { ApprovalActions } from '@/components/approvals/approval-actions';
 import { QuestionDialog } from '@/components/ui/question-dialog';
 import { ForkDialog } from '@/features/session-controls/fork-dialog';
 import { listenForKeys, useCommandList } from '@/lib/commands';
@@ -152,6 +153,32 @@ describe('the keys of approvals', () => {
     now.mockReturnValue(10_900);
     press('y');
     await waitFor(() => expect(rest.sentTo('sessions.answer')).toHaveLength(1));
+    noteQuestions('s', []);
+    now.mockRestore();
+  });
+
+  it('do not answer a question that a busy page has only just shown', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(10_000);
+    noteQuestions('s', ['first']);
+    now.mockReturnValue(11_000);
+    const { rest } = await renderSession(
+      <>
+        <Page />
+        <ApprovalActions session="s" request={request('first')} />
+      </>,
+      {
+        summary: { state: 'waiting', waitingFor: [request('first')] },
+        replies: { sessions: { answer: () => undefined } },
+      },
+    );
+    await screen.findByRole('button', { name: 'Allow once' });
+    press('y');
+    await screen.findByText('This is a new question. Read it, then press again.');
+    now.mockReturnValue(11_701);
+    press('y');
+    await waitFor(() =>
+      expect(rest.bodiesOf('sessions.answer')).toEqual([{ verdict: 'approved' }]),
+    );
     noteQuestions('s', []);
     now.mockRestore();
   });
