@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { prepared } from './environment.js';
 import { followRequests, pageTimeoutMs, polled } from './page.js';
+import { repeatVisits } from './repeat-visits.js';
 import type { BelayServer } from './belay-server.js';
 
 const flags = [
@@ -58,11 +59,11 @@ export class Chromium {
       if (!/^(data|blob):/.test(url) && !url.startsWith(server.url))
         this.complaints.push(`left: ${url}`);
     });
-    await visit(page, `${server.url}/?token=${token}`);
+    await page.goto(`${server.url}/?token=${token}`);
     // The page may still be the empty one that it was before.
     const isIn = (origin: string) => location.origin === origin && location.pathname !== '/login';
     await page.waitForFunction(isIn, polled, new URL(server.url).origin);
-    if (path !== '/') await visit(page, `${server.url}${path}`);
+    if (path !== '/') await page.goto(`${server.url}${path}`);
     return page;
   }
 
@@ -86,6 +87,7 @@ export class Chromium {
     const page = await context.newPage();
     await page.setViewport(size);
     page.setDefaultTimeout(pageTimeoutMs);
+    repeatVisits(page);
     followRequests(page);
     return page;
   }
@@ -117,21 +119,6 @@ export class Chromium {
     await this.#browser?.close();
     await rm(this.#profile, { recursive: true, force: true, maxRetries: 10 });
   }
-}
-
-/**
- * Goes to an address as a browser with windows does: again, if a network interface of the machine, such as that of a
- * container, appeared or went meanwhile.
- */
-async function visit(page: Page, url: string): Promise<void> {
-  for (let isThere = false; !isThere;)
-    isThere = await page.goto(url).then(
-      () => true,
-      (error: unknown) => {
-        if (/ERR_NETWORK_CHANGED/.test(String(error))) return false;
-        throw error;
-      },
-    );
 }
 
 /** The folder does not exist until the first file is saved. */
