@@ -1,25 +1,66 @@
 import { isEvent } from '@belay/protocol';
+import { ProviderServer } from '../../apps/server/src/models/testing/provider-server.js';
+import { chatCompletions } from '../../apps/server/src/models/testing/provider-wires.js';
 import {
+  BelayServer,
   Chromium,
   click,
-  describeSystem,
   fill,
   run,
   script,
   shows,
   start,
+  textOf,
   untilInPage,
 } from '@belay/testkit';
 
 const chat = '[aria-label="Chat"]';
 
-describeSystem('the chat', (server) => {
+describe('the chat', () => {
   const chromium = new Chromium();
-  beforeAll(() => chromium.start());
-  afterAll(() => chromium.dispose());
+  let provider: ProviderServer;
+  let server: BelayServer;
+  beforeAll(async () => {
+    provider = await ProviderServer.open();
+    server = new BelayServer(chatCompletions.environment(provider.url));
+    await Promise.all([server.start(), chromium.start()]);
+  });
+  afterAll(async () => {
+    await chromium.dispose();
+    await server.dispose();
+    await provider.close();
+  });
   afterEach(() => chromium.closePages());
 
-  it('streams Markdown without loading or running its content; approvals, questions and cards work', async () => {
+  it('shows a reply while it is written, and then once', async () => {
+    const finish = { id: 'call_1', name: 'finish', input: '{"summary":"All said."}' };
+    const text = '## Alpha begins\n\nSome words between them. Here is the omega.';
+    const reply = chatCompletions.reply({ text, calls: [finish] });
+    const half = reply.findIndex((event) => event.includes('Alpha begins')) + 1;
+    const [begin, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    provider.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      void begin.promise.then(() => response.write(reply.slice(0, half).join('')));
+      void end.promise.then(() => response.end(reply.slice(half).join('')));
+    });
+    const session = await start(server, { task: 'Talk', model: chatCompletions.model });
+    const page = await chromium.open(server, `/sessions/${session.id}`);
+    // From here on, the page follows the session.
+    await shows(page, chat, 'Talk');
+    begin.resolve();
+    await shows(page, `${chat} h2`, 'Alpha begins');
+    expect(await textOf(page, chat)).not.toContain('omega');
+    await page.evaluate(noteRepetition, chat, 'Alpha begins');
+    end.resolve();
+    await shows(page, chat, 'Here is the omega.');
+    await session.finished();
+    await shows(page, chat, 'All said.');
+    expect(await page.evaluate(() => document.body.dataset['twice'])).toBeUndefined();
+    expect(chromium.complaints).toEqual([]);
+    session.close();
+  });
+
+  it('renders Markdown without loading or running its content; approvals, questions and cards work', async () => {
     const said = [
       '## Alpha begins\n\nSome **bold** words and `code`.',
       '![pixel](https://evil.example/pixel.png)',
@@ -29,44 +70,27 @@ describeSystem('the chat', (server) => {
       'Here is the omega.',
     ].join('\n\n');
     const options = ['Begin', 'Leave it'];
-    const model = script(
-      server.data,
-      [
-        { calls: [{ operation: 'ask', input: { question: 'Shall I begin?', options } }] },
-        {
-          expect: 'Begin',
-          reason: 'A thought that stays folded.',
-          say: said,
-          calls: [run('(exit 3)')],
-        },
-        { expect: 'exitCode\\W+3', calls: [run('echo again')] },
-        { calls: [run('echo again')] },
-        { calls: [run('rm --recursive everything')] },
-        { expect: 'Use the bin instead', finish: 'All **done**.' },
-      ],
-      // Slow enough that even a busy page renders an intermediate state.
-      80,
-    );
+    const model = script(server.data, [
+      { calls: [{ operation: 'ask', input: { question: 'Shall I begin?', options } }] },
+      {
+        expect: 'Begin',
+        reason: 'A thought that stays folded.',
+        say: said,
+        calls: [run('(exit 3)')],
+      },
+      { expect: 'exitCode\\W+3', calls: [run('echo again')] },
+      { calls: [run('echo again')] },
+      { calls: [run('rm --recursive everything')] },
+      { expect: 'Use the bin instead', finish: 'All **done**.' },
+    ]);
     const session = await start(server, { task: 'Talk', model, approvals: 'ask' });
     const page = await chromium.open(server, `/sessions/${session.id}`);
     await shows(page, chat, 'Shall I begin?');
-    await page.evaluate((where) => {
-      const look = () => {
-        const text = document.querySelector<HTMLElement>(where)?.innerText ?? '';
-        if (text.includes('Alpha') && !text.includes('omega'))
-          document.body.dataset['streamed'] = 'yes';
-        if (text.split('Alpha begins').length > 2) document.body.dataset['twice'] = 'yes';
-      };
-      const every = { childList: true, characterData: true, subtree: true };
-      new MutationObserver(look).observe(document.body, every);
-    }, chat);
     await click(page, 'Begin', chat);
     await shows(page, chat, 'Here is the omega.');
     await shows(page, chat, 'A link to click.');
     expect(await page.$(`${chat} .prose-chat a`)).toBeNull();
     await shows(page, chat, 'Answered: Begin');
-    await untilInPage(page, () => document.body.dataset['streamed'] === 'yes');
-    expect(await page.evaluate(() => document.body.dataset['twice'])).toBeUndefined();
     await shows(page, chat, 'picture: pixel');
     await shows(page, `${chat} h2`, 'Alpha begins');
     await shows(page, `${chat} summary`, 'A thought that stays folded.');
@@ -132,6 +156,16 @@ describeSystem('the chat', (server) => {
     session.close();
   });
 });
+
+/** Runs in the page: notes when the element shows a text twice at once. */
+function noteRepetition(where: string, text: string): void {
+  const look = () => {
+    const shown = document.querySelector<HTMLElement>(where)?.innerText ?? '';
+    if (shown.split(text).length > 2) document.body.dataset['twice'] = 'yes';
+  };
+  const every = { childList: true, characterData: true, subtree: true };
+  new MutationObserver(look).observe(document.body, every);
+}
 
 /**
  * Runs in the page: answers by key and by click as soon as a text appears in what waits for the
