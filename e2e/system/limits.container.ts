@@ -81,7 +81,9 @@ describeSystem(
         ]);
         const session = await start(server, { task: 'Fall', model });
         await session.until(() => session.terminal().includes('about to\r\n'), 'the fall');
+        const ended = (await containerOf(session.id)).wait();
         await killAgent(session.id);
+        await ended;
         const fell = Date.now();
         const failed = await session.state('failed');
         expect(Date.parse(failed.time) - fell).toBeLessThan(5_000);
@@ -106,7 +108,10 @@ describeSystem(
         ]);
         const session = await start(server, { task: 'Keep', model });
         await session.event((event) => event.action === 'terminal.run');
-        await (await containerOf(session.id)).kill();
+        const container = await containerOf(session.id);
+        const ended = container.wait();
+        await container.kill();
+        await ended;
         const killed = Date.now();
         const failed = await session.state('failed');
         expect(Date.parse(failed.time) - killed).toBeLessThan(5_000);
