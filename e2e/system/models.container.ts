@@ -33,7 +33,7 @@ describe('a model behind a URL', () => {
   });
 
   it('drives a session end to end, and its text streams before it is an event', async () => {
-    const go = Promise.withResolvers<void>();
+    const [watched, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const reply = chatCompletions.reply({
       text: 'I look around first.',
       calls: [calling('call_1', run('echo from-the-model'))],
@@ -42,7 +42,8 @@ describe('a model behind a URL', () => {
     provider.answer(
       (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(reply.slice(0, firstWords).join(''));
+        // What streams before the session is watched is not repeated.
+        void watched.promise.then(() => response.write(reply.slice(0, firstWords).join('')));
         void go.promise.then(() => response.end(reply.slice(firstWords).join('')));
       },
       (response) => {
@@ -55,7 +56,7 @@ describe('a model behind a URL', () => {
     session.close();
     const early = await new Promise<string>((live) => {
       server.live.watch(session.id, {
-        events: () => undefined,
+        events: () => watched.resolve(),
         delta: (_kind, text) => live(text),
       });
     });
