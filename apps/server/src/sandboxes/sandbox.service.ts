@@ -60,7 +60,9 @@ export class SandboxService {
     } catch (error) {
       this.#totals.failed++;
       await this.#giveUp(session, reserved, { kept, left });
-      throw error;
+      if (!kept || errorFrom(error) === cancelled || (await this.#hasFiles(kept))) throw error;
+      // Its host found only now that nothing reaches them any more. The copy of the steps is left.
+      await this.start(startPayload, openTar);
     }
   }
 
@@ -172,6 +174,10 @@ export class SandboxService {
       else counts.lost++;
     }
     return { ...counts, warm: this.pool.size, ...this.#totals };
+  }
+
+  #hasFiles(kept: SandboxRecord): Promise<boolean> {
+    return this.containers.hasFiles(kept).catch(() => true);
   }
 
   /** Returns null, or why the last steps have no copy. */

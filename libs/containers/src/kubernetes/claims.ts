@@ -21,6 +21,9 @@ export interface ClaimOptions {
 
 /** Persistent volume claims: each keeps files under a name. */
 export class Claims {
+  /** The names of claims whose volumes no node has. */
+  readonly #stranded = new Set<string>();
+
   constructor(
     private readonly cluster: Cluster,
     private readonly options: ClaimOptions,
@@ -53,6 +56,11 @@ export class Claims {
     });
   }
 
+  /** From now on, it is not there for a new pod: its volume is on a node that the cluster does not have any more. */
+  strand(kind: ClaimKind, name: string): void {
+    this.#stranded.add(this.nameOf(kind, name));
+  }
+
   /**
    * Whether it is there for a new pod. One whose pod is on a lost node is not, as long as that pod’s object says that its
    * programs may run there: volumes of some kinds can be used on two nodes at once.
@@ -61,6 +69,7 @@ export class Claims {
     const own = this.nameOf(kind, name);
     const found = await this.cluster.claim(own);
     if (!found || found.metadata?.deletionTimestamp) return false;
+    if (found.status?.phase === 'Lost' || this.#stranded.has(own)) return false;
     for (const { metadata } of await this.#podsWith(own))
       if (metadata?.deletionTimestamp && !(await this.cluster.untilRemoved(metadata.name ?? '')))
         return false;
@@ -88,6 +97,7 @@ export class Claims {
     for (const pod of await this.#podsWith(own))
       if (isLost(pod)) await this.cluster.removePod(pod.metadata?.name ?? '', { isForced: true });
     await this.cluster.removeClaim(own);
+    this.#stranded.delete(own);
   }
 
   async #podsWith(claim: string): Promise<V1Pod[]> {

@@ -272,7 +272,8 @@ export class KubernetesHost extends ContainerHost {
     const placed = placedFiles.map(({ text }) => text);
     const pod = (place: PodPlace) => agentPod(spec, place);
     const isSandbox = this.cluster.usesSandboxes;
-    await this.#pods.start({ id, pod, isSandbox, placed, signal });
+    const onStranded = () => this.#claims.strand('files', files);
+    await this.#pods.start({ id, pod, isSandbox, placed, signal, onStranded });
   }
 
   async #startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {

@@ -6,6 +6,7 @@ import type { SeenState } from '../container-host.js';
 import { hashOfToken, type AgentPort } from './agent-port.js';
 import { closedNodeAddresses } from './closed-addresses.js';
 import type { Cluster } from './cluster.js';
+import { isStranded } from './is-stranded.js';
 import { keys } from './names.js';
 import { podName, podSecret, preparingContainer, type PodPlace } from './pod-parts.js';
 import { isUnprepared, startFault, stateOf, withoutNode } from './pod-state.js';
@@ -18,6 +19,8 @@ export interface PodStart {
   isSandbox?: boolean;
   /** The texts of its placed files. */
   placed?: readonly string[];
+  /** Called before the error when its volumes are on none of the cluster’s nodes, and none has come for them. */
+  onStranded?: () => void;
   signal: AbortSignal;
 }
 
@@ -67,10 +70,11 @@ export class PodStarts {
   /** Like `start`, but resolves when the first container has ended. */
   async run(start: PodStart): Promise<V1Pod> {
     const begun = await this.start(start);
-    return this.#until(begun.metadata?.name ?? '', ['ended'], start.signal);
+    return this.#until(begun.metadata?.name ?? '', ['ended'], start);
   }
 
-  async #start({ id, pod, isSandbox = false, placed = [], signal }: PodStart): Promise<V1Pod> {
+  async #start(start: PodStart): Promise<V1Pod> {
+    const { id, pod, isSandbox = false, placed = [], signal } = start;
     const token = randomBytes(32).toString('base64url');
     const wanted = pod({ ...this.place, tokenHash: hashOfToken(token) });
     const { name = '', annotations } = wanted.metadata ?? {};
@@ -84,7 +88,7 @@ export class PodStarts {
     if (owner && isConnected)
       await this.cluster.createSecret(podSecret(wanted, owner, { token, trusted, placed }));
     if (isSandbox) await this.#untilMade(name, signal);
-    return this.#until(name, ['running', 'ended'], signal);
+    return this.#until(name, ['running', 'ended'], start);
   }
 
   /** The controller of agent-sandbox makes a pod after its object. */
@@ -101,7 +105,11 @@ export class PodStarts {
     }
   }
 
-  async #until(name: string, states: readonly SeenState[], signal: AbortSignal): Promise<V1Pod> {
+  async #until(
+    name: string,
+    states: readonly SeenState[],
+    { signal, onStranded }: PodStart,
+  ): Promise<V1Pod> {
     const begun = Date.now();
     for (;;) {
       const pod = await this.cluster.pod(name);
@@ -111,7 +119,10 @@ export class PodStarts {
       if (states.includes(stateOf(pod))) return pod;
       const fault = startFault(pod) ?? (await this.#storageFault(pod, begun));
       if (fault) throw fault;
-      if (Date.now() > begun + startTimeoutMs) throw late(pod);
+      if (Date.now() > begun + startTimeoutMs) {
+        if (isStranded(pod)) onStranded?.();
+        throw late(pod);
+      }
       await delay(lookMs, undefined, { signal }).catch(ignoreError('it is thrown above'));
     }
   }

@@ -59,8 +59,14 @@ export const isUnprepared = ({ status }: V1Pod): boolean =>
 
 /** The scheduler’s words for a pod that no node takes; undefined for one that has a node. */
 export function withoutNode(pod: V1Pod): string | undefined {
+  const words = schedulerWords(pod);
+  return words === undefined ? undefined : oneLine(words);
+}
+
+/** Like `withoutNode`, as they came. */
+export function schedulerWords(pod: V1Pod): string | undefined {
   const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-  return scheduled?.reason === 'Unschedulable' ? oneLine(scheduled.message ?? '') : undefined;
+  return scheduled?.reason === 'Unschedulable' ? (scheduled.message ?? '') : undefined;
 }
 
 /** The registry’s own words may be of a short failure; these are not. */

@@ -184,6 +184,31 @@ describe('files that are gone', () => {
     expect(await restored()).toHaveLength(1);
   });
 
+  it('that its host finds out of reach at the start come back from their copies in the same start', async () => {
+    await copied('steps', 1);
+    const before = [...server.engine.volumeNames];
+    const has = jest.spyOn(SandboxContainers.prototype, 'hasFiles');
+    has.mockResolvedValueOnce(true).mockResolvedValue(false);
+    server.engine.fail('start');
+    await server.startSession('one');
+    has.mockRestore();
+    expect(received).toEqual(['steps 1']);
+    expect(await restored()).toHaveLength(1);
+    await until('they are removed', () =>
+      before.every((name) => !server.engine.volumeNames.has(name)),
+    );
+  });
+
+  it('are not taken for gone by a start that fails while their host does not answer', async () => {
+    const record = await server.records.find('one');
+    const has = jest.spyOn(SandboxContainers.prototype, 'hasFiles');
+    has.mockResolvedValueOnce(true).mockRejectedValue(new AppError('unavailable', 'No answer.'));
+    server.engine.fail('start');
+    await expect(server.startSession('one')).rejects.toThrow('Docker does not respond.');
+    has.mockRestore();
+    expect(await server.records.find('one')).toEqual(record);
+  });
+
   it('that are on another machine are still its files after a start that a killed server did not finish', async () => {
     const record = await server.records.find('one');
     const before = { ...record!, machine: 'other' };
