@@ -111,12 +111,13 @@ describe('files that are gone', () => {
   });
 
   it.each([
-    [undefined, 'The server has a copy of its steps; with its pod went ignored files'],
+    ['are', undefined, 'The server has a copy of its steps; with its pod went ignored files'],
     [
+      'are perhaps',
       new AppError('too_large', 'No space.'),
       'The server may not have a copy of its last steps (No space); with its pod went ignored files',
     ],
-  ])('are copied by a stop where they end with their container (%s)', async (fault, told) => {
+  ])('%s copied by a stop where they end with their container', async (_, fault, told) => {
     const keeps = jest.spyOn(ContainerHost.prototype, 'keepsFiles', 'get').mockReturnValue(false);
     await server.startSession('one');
     let copies = 0;
