@@ -1,7 +1,13 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BenchmarkData, EvaluationSummary, MadeToken, NewToken } from '@belay/protocol';
+import type {
+  BenchmarkData,
+  EvaluationSummary,
+  MadeToken,
+  NewToken,
+  TokenInfo,
+} from '@belay/protocol';
 import { until } from '@belay/testing';
 import { OwnTokens } from '../api/auth/own-tokens.js';
 import { TestServer } from '../testing/server.js';
@@ -49,6 +55,10 @@ describe('attacks: benchmark runs that the server starts', () => {
     const path = `/api/evaluations/${id}`;
     const now = () => server.json<{ summary: EvaluationSummary }>('GET', path);
     await until(`${id} has ended`, async () => (await now()).summary.state !== 'running');
+    // The next start waits only for a while for the process of this one.
+    const isOf = ({ label }: TokenInfo) => label.endsWith(id);
+    const tokens = () => server.json<TokenInfo[]>('GET', '/api/tokens');
+    await until('its process has ended', async () => !(await tokens()).some(isOf));
     expect((await now()).summary).toMatchObject({ state: 'finished' });
   };
   const given = () =>

@@ -5,6 +5,7 @@ import type { AuditPage, BenchmarkData, EvaluationSummary, TokenInfo } from '@be
 import { until } from '@belay/testing';
 import { OwnTokens } from '../api/auth/own-tokens.js';
 import { TestServer } from '../testing/server.js';
+import { EvaluationService } from './evaluation.service.js';
 
 const described = { suite: 'human-eval', tasks: 3, problem: null };
 
@@ -42,9 +43,11 @@ describe('a benchmark run that the server starts', () => {
     });
   const get = async (id: string) =>
     (await server.json<{ summary: EvaluationSummary }>('GET', `/api/evaluations/${id}`)).summary;
-  /** The run once it has ended, in this state. */
+  /** The run once it has ended, in this state, and its process with it: the next start waits only for a while. */
   const reaches = async (id: string, state: string): Promise<EvaluationSummary> => {
     await until(`${id} has ended`, async () => (await get(id)).state !== 'running');
+    const isOf = ({ label }: TokenInfo) => label.endsWith(id);
+    await until('its process has ended', async () => !(await tokens()).some(isOf));
     const found = await get(id);
     expect(found).toMatchObject({ state });
     return found;
@@ -181,6 +184,22 @@ describe('a benchmark run that the server starts', () => {
     expect(next.status).toBe(201);
     await reaches(next.id, 'finished');
     expect(await remove()).toMatchObject({ status: 204 });
+  });
+
+  it('can be started just as the one before it ends', async () => {
+    const { id } = await post({ data: 'waits' });
+    await begun(id);
+    const board = server.app.get(EvaluationService);
+    const look = board.get.bind(board);
+    const looks = jest.spyOn(board, 'get').mockImplementationOnce(async (of) => {
+      await stop(id);
+      await until('it has ended', async () => (await get(id)).reason === 'Owner stopped it.');
+      return look(of);
+    });
+    const next = await post({ data: 'finishes' });
+    expect(next.status).toBe(201);
+    await reaches(next.id, 'finished');
+    looks.mockRestore();
   });
 
   it('ends with its token', async () => {

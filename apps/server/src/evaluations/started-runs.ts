@@ -103,9 +103,10 @@ export class StartedRuns implements OnLead, BeforeApplicationShutdown {
 
   /** A run that is over on the board may still be removing its containers. */
   async #assertFree(): Promise<void> {
-    if (!this.#run) return;
-    const { summary } = await this.board.get(this.#run.id);
-    if (summary.state === 'running' || !(await endedSoon(this.#run))) throw inProgress();
+    const run = this.#run;
+    if (!run) return;
+    const { summary } = await this.board.get(run.id);
+    if (summary.state === 'running' || !(await endedSoon(run))) throw inProgress();
   }
 
   async #start(
