@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from '@belay/testing';
+import { caseWaitSeconds } from '../conformance/target.js';
 import { TerminalBench } from './terminal-bench.js';
 
 /** The bench of the running test. */
@@ -52,7 +53,9 @@ export function describeStalled(shell: 'bash' | 'sh'): void {
       };
       stallOften();
       for (const turn of [1, 2, 3]) {
-        const { file, text } = await bench().run(`echo "[turn$((${turn}))]"`);
+        const { file, text } = await bench().run(`echo "[turn$((${turn}))]"`, {
+          wait: caseWaitSeconds,
+        });
         // The other command may have printed so much meanwhile that the middle of the text is left out.
         const whole = file === undefined ? text : await readFile(file, 'utf8');
         expect(whole).toContain(`[turn${turn}]`);
