@@ -12,14 +12,11 @@ import {
   type Followed,
 } from '@belay/testkit';
 import { until } from '@belay/testing';
-import { counting, expectCountedOnce } from '../system/counting.js';
+import { counting, endCounting, expectCountedOnce } from '../system/counting.js';
 import { invite } from '../system/joined-machine.js';
 import { JoinProcess } from '../system/join-process.js';
 import { joinWithPods } from './join-with-pods.js';
 import { agentPods, claimNames, podId, sessionOfPod, untilEmpty } from './namespace-objects.js';
-
-/** More than it takes to join again. */
-const lines = 100;
 
 // The account of the runner has the chart’s Role, with nothing for agent-sandbox.
 describe('a machine whose pods have claims', () => {
@@ -68,7 +65,7 @@ describe('a machine whose pods have claims', () => {
     await untilWarm(server, 2, metrics);
     const model = script(server.data, [
       { calls: [run('echo once >> ran')] },
-      { calls: [counting(lines)] },
+      { calls: [counting] },
       { finish: 'Done.' },
     ]);
     // No other pod waits for such a session.
@@ -80,7 +77,8 @@ describe('a machine whose pods have claims', () => {
     await rejoin();
     await box.says(`Session ${session.id} is still running here.`);
     expect(box.output.match(/is still running here/g)).toHaveLength(1);
-    await expectCountedOnce(session, lines);
+    await endCounting(server, session);
+    await expectCountedOnce(session);
     expect((await agentPods(cluster)).map(podId)).toEqual(before.map(podId));
     const ran = await server.client.sessions.call(session.id, 'files.read', { path: 'ran' });
     expect(ran.content).toBe('once\n');

@@ -10,7 +10,7 @@ import {
   type Followed,
 } from '@belay/testkit';
 import { PostgresCluster, until } from '@belay/testing';
-import { counting, expectCountedOnce } from '../system/counting.js';
+import { counting, endCounting, expectCountedOnce } from '../system/counting.js';
 import { InstalledChart } from './installed-chart.js';
 
 const blocks = blocksOf(readFileSync(join(repositoryRoot, 'docs/kubernetes.md'), 'utf8'));
@@ -18,8 +18,6 @@ const values = blocks.find(({ file }) => file === 'values.yaml')?.text ?? '';
 const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
 const [prepare = '', install = '', , , forward = '', upgrade = ''] = commands;
 
-/** These take longer than it takes to replace a server, and both of them. */
-const lines = { killed: 150, replaced: 400 };
 const claim = 'shared';
 
 describe('two replicas of the chart', () => {
@@ -75,8 +73,8 @@ describe('two replicas of the chart', () => {
     return Number(row?.['owners']);
   };
   /** Sessions of both servers. */
-  async function someAtEach(count: number): Promise<Followed[]> {
-    const model = await chart.script([{ calls: [counting(count)] }, { finish: 'done' }]);
+  async function someAtEach(): Promise<Followed[]> {
+    const model = await chart.script([{ calls: [counting] }, { finish: 'done' }]);
     const sessions: Followed[] = [];
     const begin = async (): Promise<boolean> => {
       sessions.push(await start(chart, { task: 'Count', model }));
@@ -94,14 +92,20 @@ describe('two replicas of the chart', () => {
     });
     for (const session of sessions) session.follow(chart);
   }
+  async function expectOnce(sessions: readonly Followed[]): Promise<void> {
+    for (const session of sessions) {
+      await endCounting(chart, session);
+      await expectCountedOnce(session);
+    }
+  }
 
   it('share the sessions, which go on after a kill of the pod that leads', async () => {
-    const sessions = await someAtEach(lines.killed);
+    const sessions = await someAtEach();
     const pod = await leadingPod();
     await chart.kubectl(`--namespace ${chart.namespace} delete pod ${pod} --force --wait=false`);
     await until('another one leads', async () => (await leadingPod().catch(() => pod)) !== pod);
     await goOn(sessions);
-    for (const session of sessions) await expectCountedOnce(session, lines.killed);
+    await expectOnce(sessions);
   });
 
   it('are replaced one after the other while their sessions go on', async () => {
@@ -109,7 +113,7 @@ describe('two replicas of the chart', () => {
       `--namespace ${chart.namespace} rollout status deployment/belay --timeout 300s`,
     );
     await chart.connect(forward);
-    const sessions = await someAtEach(lines.replaced);
+    const sessions = await someAtEach();
     save({ podAnnotations: { 'belay.dev/change': 'another' } });
     await chart.shell(upgrade);
     await goOn(sessions);
@@ -117,7 +121,7 @@ describe('two replicas of the chart', () => {
     const isRunning = async ({ id }: Followed): Promise<boolean> =>
       (await chart.client.sessions.get(id)).state === 'running';
     for (const session of sessions) await until('it is running', () => isRunning(session));
-    for (const session of sessions) await expectCountedOnce(session, lines.replaced);
+    await expectOnce(sessions);
   });
 });
 

@@ -12,7 +12,7 @@ import {
   untilWarm,
 } from '@belay/testkit';
 import { until } from '@belay/testing';
-import { counting, expectCountedOnce } from '../system/counting.js';
+import { counting, endCounting, expectCountedOnce } from '../system/counting.js';
 import {
   agentPods,
   claimNames,
@@ -27,9 +27,6 @@ const isRun = (event: Event): boolean =>
 
 /** The cluster has the controller of kubernetes-sigs/agent-sandbox. */
 const isInstalled = chosen('BELAY_TEST_AGENT_SANDBOX') === 'true';
-
-/** More than a restart of the server takes. */
-const lines = 60;
 
 (isInstalled ? describe : describe.skip)('sessions in pods that agent-sandbox makes', () => {
   let cluster: TestCluster;
@@ -80,7 +77,7 @@ const lines = 60;
   });
 
   it('go on after a kill of the server, which adopts them', async () => {
-    const model = script(server.data, [{ calls: [counting(lines)] }, { finish: 'Done.' }]);
+    const model = script(server.data, [{ calls: [counting] }, { finish: 'Done.' }]);
     const session = await start(server, { task: 'Count', model });
     await session.printed('line 5');
     const before = await sandboxIds(cluster);
@@ -88,7 +85,8 @@ const lines = 60;
     await server.end('SIGKILL');
     await server.start();
     session.follow();
-    await expectCountedOnce(session, lines);
+    await endCounting(server, session);
+    await expectCountedOnce(session);
     expect(await sandboxIds(cluster)).toEqual(before);
     expect((await agentPods(cluster)).map(podId)).toEqual(pods);
     await remove(session);

@@ -4,11 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@belay/testing';
 import { chosen, script, SharedServers, start } from '@belay/testkit';
-import { counting, expectCountedOnce } from '../system/counting.js';
+import { counting, endCounting, expectCountedOnce } from '../system/counting.js';
 import { JoinProcess } from '../system/join-process.js';
 import { invite } from '../system/joined-machine.js';
-
-const lines = 60;
 
 describe('servers with one bucket, and a data folder each', () => {
   it('go on with the events and the terminal of the one that was killed', async () => {
@@ -24,14 +22,15 @@ describe('servers with one bucket, and a data folder each', () => {
       const { token } = await invite(first, 'laptop');
       const machine = new JoinProcess(home).start(second.url, '--token', token);
       await machine.says('Connected as laptop');
-      const model = script(home, [{ calls: [counting(lines)] }, { finish: 'done' }]);
+      const model = script(home, [{ calls: [counting] }, { finish: 'done' }]);
       const session = await start(second, { task: 'Count', model, machine: 'laptop' });
       await session.printed('line 5');
       await first.end('SIGKILL');
       await until('the other one serves', () =>
         second.client.sessions.get(session.id).catch(() => undefined),
       );
-      await expectCountedOnce(session, lines);
+      await endCounting(second, session);
+      await expectCountedOnce(session);
       await second.client.sessions.remove(session.id);
       await machine.end('SIGTERM');
     } finally {

@@ -8,11 +8,8 @@ import {
   type Followed,
   type ServerPlace,
 } from '@belay/testkit';
-import { counting, expectCountedOnce } from './counting.js';
+import { counting, endCounting, endCountingUnseen, expectCountedOnce } from './counting.js';
 import { NetworkNamespace } from './network-namespace.js';
-
-/** These take longer than a server takes to notice a cut. */
-const lines = 100;
 
 describe('two servers of a database, between which the network is cut,', () => {
   let servers: SharedServers;
@@ -37,8 +34,7 @@ describe('two servers of a database, between which the network is cut,', () => {
 
   /** Two sessions, one at each server, begun and followed through the server on the machine. */
   async function oneAtEach(through: BelayServer): Promise<Followed[]> {
-    const model = () =>
-      script(servers.first.data, [{ calls: [counting(lines)] }, { finish: 'done' }]);
+    const model = () => script(servers.first.data, [{ calls: [counting] }, { finish: 'done' }]);
     const begun = () => start(through, { task: 'Count', model: model() });
     const sessions = [await begun(), await begun()];
     const owners = await servers.owners();
@@ -46,7 +42,13 @@ describe('two servers of a database, between which the network is cut,', () => {
     for (const session of sessions) await session.printed('line 3');
     return sessions;
   }
-  const expectOnce = (session: Followed) => expectCountedOnce(session, lines);
+  const expectOnce = (through: BelayServer, sessions: Followed[]) =>
+    Promise.all(
+      sessions.map(async (session) => {
+        await endCounting(through, session);
+        await expectCountedOnce(session);
+      }),
+    );
   const distinctOwners = async (): Promise<number> =>
     new Set([...(await servers.owners()).values()].filter((owner) => owner !== null)).size;
   /** A server that was cut off begins anew once it can, and gets sessions again. */
@@ -67,7 +69,7 @@ describe('two servers of a database, between which the network is cut,', () => {
     await until('the other one has all', async () => (await distinctOwners()) === 1);
     await until('it begins anew', () => cutOff.log.includes('begins anew'));
     await until('it waits for its database', () => cutOff.log.includes('does not respond ('));
-    await Promise.all(sessions.map(expectOnce));
+    await expectOnce(leads, sessions);
     await namespace.restore();
     await expectShared(leads);
   });
@@ -81,7 +83,7 @@ describe('two servers of a database, between which the network is cut,', () => {
     await until('the other one leads', async () => (await servers.lead()) !== led);
     for (const { id } of sessions)
       await until('it serves', () => other.client.sessions.get(id).catch(() => false));
-    await Promise.all(sessions.map(expectOnce));
+    await expectOnce(other, sessions);
     await namespace.restore();
     await until('the first one passes on', () => cutOff.client.sessions.list().catch(() => false));
     await expectShared(other);
@@ -93,12 +95,13 @@ describe('two servers of a database, between which the network is cut,', () => {
     const sessions = await oneAtEach(leads);
     const owners = await servers.owners();
     await namespace.cut({ except: databasePort });
+    for (const session of sessions) await endCountingUnseen(session);
     await until('both have finished', async () => {
       const shown = await leads.client.sessions.list();
       return shown.every(({ state }) => state === 'finished');
     });
     expect(await servers.owners()).toEqual(owners);
     await namespace.restore();
-    await Promise.all(sessions.map(expectOnce));
+    await Promise.all(sessions.map(expectCountedOnce));
   });
 });

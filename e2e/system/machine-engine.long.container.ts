@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { until } from '@belay/testing';
 import { describeSystem, prepared, run, script, SecondEngine, start } from '@belay/testkit';
 import type { BelayServer, Followed } from '@belay/testkit';
-import { counting, expectCountedOnce } from './counting.js';
+import { counting, endCounting, expectCountedOnce } from './counting.js';
 import { eventNumbers, gaplessNumbers } from './event-numbers.js';
 import { invite } from './joined-machine.js';
 import { JoinProcess } from './join-process.js';
@@ -66,8 +66,7 @@ async function expectGoesOn(server: BelayServer, session: Followed): Promise<voi
 describeOwnEngine('a machine whose engine is killed', { liveRestore: true }, (scene) => {
   it('goes on exactly, begins nothing meanwhile, and says what ended', async () => {
     const { server, engine } = scene;
-    const lines = 300;
-    const session = await onBox(server, [counting(lines)]);
+    const session = await onBox(server, [counting]);
     const victim = await onBox(server, [noted('first', 'sleep 300'), noted('second', 'true')]);
     await session.printed('line 3');
     await victim.printed(/^first/m);
@@ -91,7 +90,8 @@ describeOwnEngine('a machine whose engine is killed', { liveRestore: true }, (sc
     await server.client.sessions.restart(victim.id);
     await victim.finished(killed.seq);
     await victim.printed(/^first\r?\nsecond/m);
-    await expectCountedOnce(session, lines);
+    await endCounting(server, session);
+    await expectCountedOnce(session);
     await until('the engine has what it had', async () => (await engine.inventory()) === before, {
       state: () => engine.inventory(),
     });
