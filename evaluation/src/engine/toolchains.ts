@@ -36,7 +36,11 @@ const more: Record<ToolchainName, string[]> = {
     apt('default-jdk-headless', 'junit5', 'libassertj-core-java'),
   ],
   // Two exercises use Boost's dates, and one may use threads of TBB.
-  cpp: [apt('g++', 'catch2', 'libboost-date-time-dev', 'libtbb-dev')],
+  // Compiling the main program of Catch takes longer than compiling an exercise, so it is done once.
+  cpp: [
+    apt('g++', 'catch2', 'libboost-date-time-dev', 'libtbb-dev'),
+    `RUN mkdir -p /toolchain && printf '#define CATCH_CONFIG_MAIN\\n#include <catch2/catch.hpp>\\n' | g++ -std=c++17 -pthread -x c++ -c - -o /toolchain/catch-main.o && chmod -R a+rX /toolchain`,
+  ],
   go: [apt('golang-go')],
   // Debian’s own rustc is from 2022; this one is kept current for browsers. Only the packaged
   // crates are available.

@@ -18,8 +18,7 @@ const language = z.object({
    * replaces.
    */
   manifest: z.object({ example: z.string(), place: z.string() }).optional(),
-  /** Other files beside the tests, by path: their texts, and links with their targets. */
-  files: z.record(z.string(), z.string()).default({}),
+  /** Links beside the tests, by path, with their targets. */
   links: z.record(z.string(), z.string()).default({}),
   /** `{tests}` stands for the names of the test files. */
   command: z.array(z.string()),
@@ -73,7 +72,6 @@ export function runnerOf(given: Language, tests: string[]): Runner {
   const { files: plugins = [], judge } = judges[given.judge]();
   return {
     files: [
-      ...Object.entries(given.files).map(([path, text]) => fileEntry(path, text)),
       ...Object.entries(given.links).map(([path, target]): Entry => ({
         ...fileEntry(path, ''),
         kind: 'link',
