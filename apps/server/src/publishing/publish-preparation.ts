@@ -60,8 +60,9 @@ export class PublishPreparation {
       const builder = new CommitBuilder(repository, signal);
       const mine = await builder.apply(commit, patch);
       const parent = before ?? commit;
-      const from = await builder.treeOf((before && pushed) ?? commit);
+      const earlier = (before && pushed) ?? commit;
       const onto = await builder.treeOf(parent);
+      const from = earlier === parent ? onto : await builder.treeOf(earlier);
       const tree = from === onto ? mine : await builder.rebase({ from, to: mine, onto: parent });
       const files = await pushedFiles(repository, { from: onto, to: tree, signal });
       if (files.length === 0) throw nothingToDo(branch, before !== undefined);

@@ -14,17 +14,15 @@ export async function pushedFiles(
   repository: PrivateRepository,
   { from, to, signal }: { from: string; to: string; signal: AbortSignal },
 ): Promise<PushedFile[]> {
-  const list = async (format: string): Promise<string[]> => {
-    const args = ['diff-tree', '-r', '-z', '-M', '--no-commit-id', '--no-ext-diff', format];
-    const { code, output } = await repository.run([...args, from, to], {
-      maxBytes: maxListBytes,
-      signal,
-    });
-    if (code !== 0) throw new AppError('internal', 'Git could not compare the change.');
-    return output.toString('utf8').split('\0');
-  };
-  const lines = linesOf(await list('--numstat'));
-  const files = filesOf(await list('--raw'), lines);
+  const args = ['diff-tree', '-r', '-z', '-M', '--no-commit-id', '--no-ext-diff'];
+  const { code, output } = await repository.run([...args, '--raw', '--numstat', from, to], {
+    maxBytes: maxListBytes,
+    signal,
+  });
+  if (code !== 0) throw new AppError('internal', 'Git could not compare the change.');
+  const { changes, rest } = listedChanges(output.toString('utf8').split('\0'));
+  const lines = linesOf(rest);
+  const files = changes.map((change) => fileOf(change, lines));
   if (files.length > maxFiles)
     throw new AppError('too_large', `More than ${maxFiles} files changed. Publish less at once.`);
   return files;
@@ -46,20 +44,34 @@ function linesOf(
   return lines;
 }
 
-function filesOf(fields: readonly string[], lines: ReturnType<typeof linesOf>): PushedFile[] {
-  const files: PushedFile[] = [];
-  for (let at = 0; at < fields.length; at++) {
+interface ListedChange {
+  path: string;
+  from: string;
+  mode: string;
+  letter: string;
+}
+
+/** The changes that git lists first, and the fields after them. Names of files are taken by their place alone. */
+function listedChanges(fields: readonly string[]): { changes: ListedChange[]; rest: string[] } {
+  const changes: ListedChange[] = [];
+  for (let at = 0; ; at++) {
     const [, mode, letter] =
       /^:\d{6} (\d{6}) [0-9a-f]+ [0-9a-f]+ ([A-Z])\d*$/.exec(fields[at] ?? '') ?? [];
-    if (mode === undefined || letter === undefined) continue;
-    const first = fields[++at] ?? '';
-    const path = letter === 'R' || letter === 'C' ? (fields[++at] ?? '') : first;
-    assertPlain(path, mode);
-    const [added = null, removed = null] = lines.get(path) ?? [];
-    const status = ownValue(statuses, letter) ?? 'changed';
-    files.push({ path, status, added, removed, ...(letter === 'R' && { from: first }) });
+    if (mode === undefined || letter === undefined) return { changes, rest: fields.slice(at) };
+    const from = fields[++at] ?? '';
+    const path = letter === 'R' || letter === 'C' ? (fields[++at] ?? '') : from;
+    changes.push({ path, from, mode, letter });
   }
-  return files;
+}
+
+function fileOf(
+  { path, from, mode, letter }: ListedChange,
+  lines: ReturnType<typeof linesOf>,
+): PushedFile {
+  assertPlain(path, mode);
+  const [added = null, removed = null] = lines.get(path) ?? [];
+  const status = ownValue(statuses, letter) ?? 'changed';
+  return { path, status, added, removed, ...(letter === 'R' && { from }) };
 }
 
 const statuses: Readonly<Record<string, PushedFile['status']>> = {
