@@ -1,5 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,14 @@ import { gitIn } from './hostile-repository.js';
 
 /** How much longer than announced idle connections are kept. */
 const keepMs = 60_000;
+
+const bareSettings = `[core]
+	repositoryFormatVersion = 0
+	fileMode = true
+	bare = true
+[http]
+	receivePack = true
+`;
 
 /**
  * A real git server on loopback: `git http-backend` behind Basic authentication. Repositories below
@@ -37,20 +45,28 @@ export class GitServer {
     return `http://${this.host}/${path}`;
   }
 
-  /** Creates a bare repository that accepts pushes; returns its folder. */
-  bare(path: string): string {
+  /** Creates a bare repository that accepts pushes, with these further lines of settings; returns its folder. */
+  bare(path: string, settings = ''): string {
     const folder = join(this.folder, path);
-    mkdirSync(folder, { recursive: true });
-    execFileSync('git', ['init', '-q', '--bare', '-b', 'main', '--template=', folder]);
-    gitIn(folder, 'config', 'http.receivepack', 'true');
+    // What `git init` makes, without a process: tests create many repositories.
+    for (const name of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags'])
+      mkdirSync(join(folder, name), { recursive: true });
+    writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(join(folder, 'config'), bareSettings + settings);
     return folder;
   }
 
   /** Creates a bare repository with the branches and tags of a folder’s repository. */
   publish(path: string, source: string): string {
     const folder = this.bare(path);
-    gitIn(source, 'push', '-q', folder, '--all');
-    gitIn(source, 'push', '-q', folder, '--tags');
+    gitIn(source, 'push', '-q', folder, 'refs/heads/*:refs/heads/*', 'refs/tags/*:refs/tags/*');
+    return folder;
+  }
+
+  /** Creates a bare repository that is the same as another one; returns its folder. */
+  copy(path: string, bare: string): string {
+    const folder = join(this.folder, path);
+    cpSync(bare, folder, { recursive: true });
     return folder;
   }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PreparedPublish, PublishedChange } from '@belay/protocol';
@@ -14,6 +14,9 @@ export class GitScene {
   readonly git = new GitServer();
   readonly folder = mkdtempSync(join(tmpdir(), 'belay-git-in-out-'));
   readonly source = join(this.folder, 'source');
+  /** The initial files as they are committed, and a bare repository of the source: copies need no processes. */
+  readonly #checkout = join(this.folder, 'checkout');
+  #bare = '';
   #repositories = 0;
 
   async start(): Promise<void> {
@@ -28,6 +31,10 @@ export class GitScene {
     gitIn(source, '-c', 'core.autocrlf=false', 'add', '.');
     gitIn(source, 'commit', '-q', '-m', 'first');
     gitIn(source, 'branch', 'release/1');
+    this.#bare = git.publish('first.git', source);
+    execFileSync('git', ['clone', '-q', '--no-checkout', '--template=', source, this.#checkout]);
+    put(this.#checkout, '.git/info/attributes', '* -text !eol !filter\n');
+    gitIn(this.#checkout, 'checkout', '-q', 'main');
     await belay.json('PUT', `/api/git/hosts/${git.host}`, {
       private: true,
       insecure: true,
@@ -45,7 +52,7 @@ export class GitScene {
   /** Publishes another repository. */
   readonly repository = (): { bare: string; url: string } => {
     const path = `acme/app-${++this.#repositories}.git`;
-    return { bare: this.git.publish(path, this.source), url: this.git.url(path) };
+    return { bare: this.git.copy(path, this.#bare), url: this.git.url(path) };
   };
 
   /** Publishes another repository and creates a session cloned from it. */
@@ -57,12 +64,16 @@ export class GitScene {
     return { session, bare, url };
   };
 
+  /** A new clone with the initial files; returns its folder. */
+  readonly checkout = (): string => {
+    const work = mkdtempSync(join(this.folder, 'work-'));
+    cpSync(this.#checkout, work, { recursive: true });
+    return work;
+  };
+
   /** Makes the agent’s patch the one that results from this edit of the initial files. */
   readonly edit = (change: (folder: string) => void): void => {
-    const work = mkdtempSync(join(this.folder, 'edit-'));
-    execFileSync('git', ['clone', '-q', '--no-checkout', this.source, work]);
-    put(work, '.git/info/attributes', '* -text !eol !filter\n');
-    gitIn(work, 'checkout', '-q', 'main');
+    const work = this.checkout();
     change(work);
     gitIn(work, 'add', '--all');
     const diff = ['diff', '--cached', '--binary', '--full-index', 'HEAD'];

@@ -6,6 +6,13 @@ import { gitIn } from '../hostile-repository.js';
 
 export const noCommit = '0'.repeat(40);
 
+/** As on all three hosts, commits can be fetched by id, even those of forks. */
+const settings = `[uploadPack]
+	allowAnySHA1InWant = true
+[transfer]
+	hideRefs = refs/network
+`;
+
 export interface PlayedCommit {
   id: string;
   parents: string[];
@@ -35,15 +42,12 @@ export class PlayedGit {
     private readonly server: GitServer,
     readonly path: string,
   ) {
-    this.folder = this.create(path);
-    // As on all three hosts, commits can be fetched by id, even those of forks.
-    gitIn(this.folder, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
-    gitIn(this.folder, 'config', 'transfer.hideRefs', 'refs/network');
+    this.folder = this.#create(path, settings);
   }
 
   /** Creates an empty repository that is found with and without `.git`. */
-  create(path: string): string {
-    const folder = this.server.bare(`${path}.git`);
+  #create(path: string, more = ''): string {
+    const folder = this.server.bare(`${path}.git`, more);
     this.#link(path);
     return folder;
   }
@@ -58,7 +62,7 @@ export class PlayedGit {
 
   /** Creates a fork that has the objects of the repository without copying them. */
   fork(path: string): string {
-    const folder = this.create(path);
+    const folder = this.#create(path);
     writeFileSync(join(folder, 'objects/info/alternates'), `${join(this.folder, 'objects')}\n`);
     gitIn(folder, 'fetch', '-q', this.folder, '+refs/heads/*:refs/heads/*');
     return folder;
@@ -96,16 +100,16 @@ export class PlayedGit {
 
   commit({ ref, from, message, author, files, at }: NewCommit, folder = this.folder): string {
     const who = `${author} <${author.replaceAll(/[^\w.-]/g, '')}@example.com> ${Math.floor(at / 1000)} +0000`;
-    const lines = [`commit ${ref}`, `author ${who}`, `committer ${who}`, data(message)];
+    const lines = [`commit ${ref}`, 'mark :1', `author ${who}`, `committer ${who}`, data(message)];
     if (from !== null) lines.push(`from ${from}`);
     for (const [path, content] of Object.entries(files))
       if (content === null) lines.push(`D ${JSON.stringify(path)}`);
       else lines.push(`M 100644 inline ${JSON.stringify(path)}`, data(content));
-    execFileSync('git', ['-C', folder, 'fast-import', '--quiet', '--force'], {
-      input: `${lines.join('\n')}\n\ndone\n`,
+    const made = execFileSync('git', ['-C', folder, 'fast-import', '--quiet', '--force'], {
+      input: `${lines.join('\n')}\n\nget-mark :1\ndone\n`,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    return gitIn(folder, 'rev-parse', ref).trim();
+    return made.toString().trim();
   }
 
   /** Merges a commit into a branch; returns the merge, or nothing if they conflict. */

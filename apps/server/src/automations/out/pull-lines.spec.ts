@@ -13,7 +13,8 @@ import { PullLines } from './pull-lines.js';
 import { runOf } from './testing/run-of.js';
 
 const scene = new GitScene();
-const { belay, source, repository, scratch } = scene;
+const { belay, git, source, scratch } = scene;
+let repositories = 0;
 beforeAll(() => scene.start());
 afterAll(() => scene.close());
 
@@ -22,6 +23,12 @@ const commit = (name: string, text: string): string => {
   gitIn(source, 'add', name);
   gitIn(source, 'commit', '-q', '-m', name);
   return gitIn(source, 'rev-parse', 'HEAD').trim();
+};
+
+/** Publishes the source as it is now. */
+const repository = () => {
+  const path = `acme/lines-${++repositories}.git`;
+  return { bare: git.publish(path, source), url: git.url(path) };
 };
 
 const linesFor = async (url: string, findings: object) => {

@@ -1,6 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { join } from 'node:path';
 import { canonicalDigest } from '@belay/proof';
 import {
   agentTrace,
@@ -37,10 +35,7 @@ const call = (id: string, source: 'agent' | 'user'): NewEvent => ({
 /** A session whose history has a commit for each edit, and its sandbox the patches between them. */
 async function worked(edits: readonly Edit[]) {
   const { session } = await cloned();
-  const work = mkdtempSync(join(scene.folder, 'steps-'));
-  execFileSync('git', ['clone', '-q', '--no-checkout', scene.source, work]);
-  put(work, '.git/info/attributes', '* -text !eol !filter\n');
-  gitIn(work, 'checkout', '-q', 'main');
+  const work = scene.checkout();
   const commits = [gitIn(work, 'rev-parse', 'HEAD').trim()];
   const step = (parent: string | null, commit: string, id?: string): NewEvent =>
     newEvent('agent', 'commit', {
