@@ -1,4 +1,5 @@
 import { describeSystem, run, script, start } from '@belay/testkit';
+import { counting, endCounting } from './counting.js';
 import { gaplessNumbers, eventNumbers } from './event-numbers.js';
 
 describeSystem('a failure', (server) => {
@@ -23,11 +24,12 @@ describeSystem('a failure', (server) => {
   });
 
   it('is not caused by a second start during the first', async () => {
-    const model = script(server.data, [{ calls: [run('sleep 1')] }, { finish: 'done' }]);
+    const model = script(server.data, [{ calls: [counting] }, { finish: 'done' }]);
     const session = await start(server, { task: 'Once', model });
     await expect(server.client.sessions.restart(session.id)).rejects.toMatchObject({
       code: 'conflict',
     });
+    await endCounting(server, session);
     await session.finished();
     session.close();
   });
