@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitServer } from '../git-server.js';
 import { gitIn } from '../hostile-repository.js';
@@ -36,6 +36,8 @@ interface NewCommit {
 /** The real git repositories behind a played host: bare ones, changed without a work tree. */
 export class PlayedGit {
   readonly #commits = new Map<string, PlayedCommit>();
+  /** The outputs of git for arguments that name commits by their ids, which never change. */
+  readonly #outputs = new Map<string, string>();
   readonly folder: string;
 
   constructor(
@@ -87,8 +89,9 @@ export class PlayedGit {
 
   /** The commit of a name or id, if there is one. */
   resolve(name: string, folder = this.folder): string | undefined {
+    const args = ['rev-parse', '--verify', '-q', `${name}^{commit}`];
     try {
-      return gitIn(folder, 'rev-parse', '--verify', '-q', `${name}^{commit}`).trim();
+      return looseRef(name, folder) ?? this.#output([name], args, folder).trim();
     } catch {
       return undefined;
     }
@@ -128,7 +131,7 @@ export class PlayedGit {
   }
 
   mergeBase(one: string, other: string): string {
-    return gitIn(this.folder, 'merge-base', one, other).trim();
+    return this.#output([one, other], ['merge-base', one, other]).trim();
   }
 
   isAncestor(old: string, sha: string): boolean {
@@ -156,7 +159,8 @@ export class PlayedGit {
 
   #log(range: string[]): PlayedCommit[] {
     const format = '--format=%H%x00%P%x00%T%x00%an%x00%ae%x00%aI%x00%B%x1e';
-    const text = gitIn(this.folder, 'log', '--reverse', '-n', '250', format, ...range);
+    const ids = range.flatMap((part) => part.split('..')).filter((part) => part !== '-1');
+    const text = this.#output(ids, ['log', '--reverse', '-n', '250', format, ...range]);
     return text.split('\x1e').flatMap((entry) => {
       const [id = '', parents = '', tree = '', author = '', email = '', at = '', message = ''] =
         entry.trimStart().split('\0');
@@ -169,15 +173,8 @@ export class PlayedGit {
   /** The files that a change touches, with their letters: A, M, D. */
   files(from: string, to: string): { status: string; path: string }[] {
     const range = from === noCommit ? ['--root', to] : [from, to];
-    const out = gitIn(
-      this.folder,
-      'diff-tree',
-      '-r',
-      '-z',
-      '--no-commit-id',
-      '--name-status',
-      ...range,
-    );
+    const args = ['diff-tree', '-r', '-z', '--no-commit-id', '--name-status', ...range];
+    const out = this.#output([from, to], args);
     const parts = out.split('\0').filter(Boolean);
     return parts.flatMap((status, index) =>
       index % 2 === 0 ? [{ status, path: parts[index + 1] ?? '' }] : [],
@@ -186,21 +183,46 @@ export class PlayedGit {
 
   /** The hunks of one file, with so many lines around each change. */
   patch(from: string, to: string, path: string, context = 3): string {
-    const text = gitIn(this.folder, 'diff', '--no-color', `-U${context}`, from, to, '--', path);
+    const args = ['diff', '--no-color', `-U${context}`, from, to, '--', path];
+    const text = this.#output([from, to], args);
     return text.slice(Math.max(text.indexOf('\n@@') + 1, 0));
   }
 
   blob(sha: string, path: string): string | undefined {
     try {
-      return gitIn(this.folder, 'cat-file', 'blob', `${sha}:${path}`);
+      return this.#output([sha], ['cat-file', 'blob', `${sha}:${path}`]);
     } catch {
       return undefined;
     }
   }
 
+  /** The output of git for these commits; it is kept if all of them are named by their ids. */
+  #output(commits: string[], args: string[], folder = this.folder): string {
+    const key = [folder, ...args].join('\0');
+    const known = this.#outputs.get(key);
+    if (known !== undefined) return known;
+    const output = gitIn(folder, ...args);
+    if (commits.every((one) => idPattern.test(one))) this.#outputs.set(key, output);
+    return output;
+  }
+
   #link(path: string): void {
     symlinkSync(join(this.server.folder, `${path}.git`), join(this.server.folder, path));
   }
+}
+
+const idPattern = /^[0-9a-f]{40}$/;
+
+/** The commit of a branch, read without a process as git has written it; undefined where git must be asked. */
+function looseRef(name: string, folder: string): string | undefined {
+  const short = name.replace(/^refs\/heads\//, '');
+  if (!/^[\w-]+(\/[\w-]+)*$/.test(short) || idPattern.test(short)) return undefined;
+  const file = join(folder, 'refs/heads', short);
+  // Git prefers a tag of that name.
+  const isTag = short === name && existsSync(join(folder, 'refs/tags', short));
+  if (isTag || !existsSync(file)) return undefined;
+  const content = readFileSync(file, 'utf8').trim();
+  return idPattern.test(content) ? content : undefined;
 }
 
 const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}`;
