@@ -38,11 +38,22 @@ onEveryDatabase('automations', (databases) => {
     const a = await store.save(definitionOf('a'), { by: other });
     expect(b).toMatchObject({ name: 'b', version: 1, owner: 'owner', state: 'on', file: null });
     expect(await store.list()).toEqual([a, b]);
+    expect(await store.list([b.id, 'unknown'])).toEqual([b]);
     expect(await store.find('a')).toEqual(a);
     expect(await store.require(b.id)).toEqual(b);
     expect(await store.find('c')).toBeUndefined();
     await expect(store.require('c')).rejects.toThrow('There is no automation c.');
     expect(changes).toBe(2);
+  });
+
+  it('are parsed once, as long as they are not changed', async () => {
+    await store.save(definitionOf('a'), { by });
+    const definition = async () => (await store.require('a')).definition;
+    const first = await definition();
+    expect(await definition()).toBe(first);
+    expect((await store.list())[0]?.definition).toBe(first);
+    await store.save(definitionOf('a', { dry: true }), { by });
+    expect(await definition()).toEqual({ ...first, dry: true });
   });
 
   it('keep their owner and all versions, and get no version for the same definition', async () => {

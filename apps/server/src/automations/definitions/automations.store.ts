@@ -11,6 +11,8 @@ import { Clock } from '../clock.js';
 import type { SavedAutomation } from './saved-automation.js';
 
 const maxAutomations = 500;
+/** Those that are kept as they were parsed. */
+const keptDefinitions = 2 * maxAutomations;
 
 /** Tells the secrets of URLs from the server’s other ones. */
 const secretPrefix = 'bhk_';
@@ -33,23 +35,26 @@ export interface SavedVersion {
 @Injectable()
 export class AutomationsStore {
   readonly #listeners = new Set<() => void>();
+  /** By their texts: every event and every look at a run reads automations. */
+  readonly #definitions = new Map<string, AutomationDefinition>();
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock = new Clock(),
   ) {}
 
-  /** Sorted by name. Those whose definition an older server wrote and this one cannot read are left out. */
-  async list(): Promise<SavedAutomation[]> {
-    const rows = await this.#rows().orderBy('name').execute();
-    return rows.flatMap((row) => savedOf(row) ?? []);
+  /** All, or those with these ids, by name. Those whose definition an older server wrote and this one cannot read are left out. */
+  async list(ids?: readonly string[]): Promise<SavedAutomation[]> {
+    const all = this.#rows().orderBy('name');
+    const rows = await (ids ? all.where('id', 'in', ids) : all).execute();
+    return rows.flatMap((row) => this.#savedOf(row) ?? []);
   }
 
   async find(nameOrId: string): Promise<SavedAutomation | undefined> {
     const row = await this.#rows()
       .where((where) => where.or([where('name', '=', nameOrId), where('id', '=', nameOrId)]))
       .executeTakeFirst();
-    return row && savedOf(row);
+    return row && this.#savedOf(row);
   }
 
   /** Throws `not_found`. */
@@ -102,7 +107,7 @@ export class AutomationsStore {
   async versions(id: string): Promise<SavedVersion[]> {
     const rows = await this.#versions(id).orderBy('version', 'desc').execute();
     return rows.flatMap(({ version, definition: text, by, at }) => {
-      const definition = definitionIn(text);
+      const definition = this.#definitionIn(text);
       return definition ? [{ version, definition, by, at }] : [];
     });
   }
@@ -127,7 +132,9 @@ export class AutomationsStore {
       )
       .execute();
     return rows.flatMap(({ automation, version, definition: text }) => {
-      const definition = wanted.has(`${automation} ${version}`) ? definitionIn(text) : undefined;
+      const definition = wanted.has(`${automation} ${version}`)
+        ? this.#definitionIn(text)
+        : undefined;
       return definition ? [{ automation, version, definition }] : [];
     });
   }
@@ -153,7 +160,7 @@ export class AutomationsStore {
     const given = Buffer.from(hashOfSecret(secret));
     const kept = Buffer.from(row?.secret ?? hashOfSecret(''));
     const isSame = kept.length === given.length && timingSafeEqual(kept, given);
-    return isSame && row?.secret ? savedOf(row) : undefined;
+    return isSame && row?.secret ? this.#savedOf(row) : undefined;
   }
 
   /** Called after each change by this server but that of a schedule’s times; returns what ends it. */
@@ -223,7 +230,7 @@ export class AutomationsStore {
     const version = before.version + 1;
     await addVersion(connection, { automation: id, version, definition: text, by: by.id, at: now });
     const hasSameTrigger =
-      JSON.stringify(definitionIn(before.definition)?.on) === JSON.stringify(definition.on);
+      JSON.stringify(this.#definitionIn(before.definition)?.on) === JSON.stringify(definition.on);
     await connection
       .updateTable('automation')
       .set({
@@ -260,6 +267,35 @@ export class AutomationsStore {
       .where('automation', '=', id);
   }
 
+  #savedOf(row: AutomationTable): SavedAutomation | undefined {
+    const definition = this.#definitionIn(row.definition);
+    if (!definition) return undefined;
+    const { id, name, version, owner, state, why, created, updated } = row;
+    return {
+      id,
+      name,
+      version,
+      definition,
+      owner,
+      state,
+      why,
+      file: fileIn(row.file),
+      nextAt: row.next_at,
+      lastAt: row.last_at,
+      created,
+      updated,
+    };
+  }
+
+  #definitionIn(text: string): AutomationDefinition | undefined {
+    const known = this.#definitions.get(text);
+    if (known) return known;
+    const { data } = automationDefinition.safeParse(JSON.parse(text));
+    if (this.#definitions.size >= keptDefinitions) this.#definitions.clear();
+    if (data) this.#definitions.set(text, data);
+    return data;
+  }
+
   #now(): string {
     return this.clock.now().toISOString();
   }
@@ -288,28 +324,5 @@ function assertSameOrigin(
   );
 }
 
-function savedOf(row: AutomationTable): SavedAutomation | undefined {
-  const definition = definitionIn(row.definition);
-  if (!definition) return undefined;
-  const { id, name, version, owner, state, why, created, updated } = row;
-  return {
-    id,
-    name,
-    version,
-    definition,
-    owner,
-    state,
-    why,
-    file: fileIn(row.file),
-    nextAt: row.next_at,
-    lastAt: row.last_at,
-    created,
-    updated,
-  };
-}
-
 const fileIn = (text: string | null): SavedAutomation['file'] =>
   text === null ? null : (JSON.parse(text) as SavedAutomation['file']);
-
-const definitionIn = (text: string): AutomationDefinition | undefined =>
-  automationDefinition.safeParse(JSON.parse(text)).data;

@@ -177,7 +177,8 @@ export class RunsStore {
 
   async #records(rows: Selectable<AutomationRunTable>[]): Promise<StoredRun[]> {
     if (rows.length === 0) return [];
-    const known = new Map((await this.automations.list()).map((each) => [each.id, each]));
+    const ids = [...new Set(rows.map(({ automation }) => automation))];
+    const known = new Map((await this.automations.list(ids)).map((each) => [each.id, each]));
     const older = rows.filter((row) => known.get(row.automation)?.version !== row.version);
     const definitions = await this.#definitionsOf(older);
     return rows.flatMap((row) => {
