@@ -18,10 +18,13 @@ interface TestImage {
    * processes, which are slow; by default, all cases are run.
    */
   every?: number;
+  /** Runs also what one image shows for all: the cases of many bytes, and an attack on the agent. */
+  isFirst?: true;
 }
 
 /** Runs the conformance cases for commands through the whole platform in one image. */
-export function describeConformance({ title, image, has, every = 1 }: TestImage): void {
+export function describeConformance(of: TestImage): void {
+  const { title, image, has, every = 1, isFirst = false } = of;
   describeSystem(`exec conformance through the whole platform, in ${title}`, (server) => {
     let session: Followed;
     let target: ConformanceTarget;
@@ -43,10 +46,12 @@ export function describeConformance({ title, image, has, every = 1 }: TestImage)
     const lacking = (needs: Need[] = []) => needs.filter((need) => !has.includes(need));
     const held = conformanceCases
       .filter(({ needs }) => lacking(needs).length === 0)
-      .filter((_case, index) => index % every === 0);
+      .filter((_case, index) => index % every === 0)
+      .filter(({ isForOneImage }) => isFirst || !isForOneImage);
     it.each(held)('$name', ({ run }) => run(target));
 
     if (every === 1) testProcessLimit(() => target);
+    if (isFirst) testOpenedAtLimit(() => target);
 
     it('/health answers during 5 MiB of output and more', async () => {
       const more = 'until rm enough 2>/dev/null; do yes 0123456789abcde | head -c 262144; done';
@@ -106,7 +111,9 @@ function testProcessLimit(target: () => ConformanceTarget): void {
     await Promise.all(['main', 'fresh'].map((terminal) => target().close(terminal)));
     expect((await target().run('echo on', { terminal: 'fresh' })).text).toBe('on\n');
   });
+}
 
+function testOpenedAtLimit(target: () => ConformanceTarget): void {
   it('attack: terminals opened while programs take the last processes leave the agent alive', async () => {
     const round = async () => {
       await target().run('while :; do sleep 600 & done', { wait: 0.1 });

@@ -10,6 +10,7 @@ export const dataCases: ConformanceCase[] = [
   {
     name: '50 MiB written and read',
     isLong: true,
+    isForOneImage: true,
     async run(target) {
       const bytes = randomBytes(50 * mebibyte);
       await target.writeFile('big', bytes);
@@ -24,6 +25,7 @@ export const dataCases: ConformanceCase[] = [
   {
     name: '50 MiB of standard input',
     isLong: true,
+    isForOneImage: true,
     async run(target) {
       const bytes = randomBytes(50 * mebibyte);
       const stdin = bytes.toString('base64');
@@ -134,6 +136,7 @@ while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
   {
     name: 'one line of 10 MiB',
     isLong: true,
+    isForOneImage: true,
     async run(target) {
       const command = `head -c ${10 * mebibyte} /dev/zero | tr '\\0' x; (exit 5)`;
       const result = await target.run(command, { wait: caseWaitSeconds });

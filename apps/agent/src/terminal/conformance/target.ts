@@ -39,6 +39,8 @@ export interface ConformanceCase {
   needs?: Need[];
   /** The case takes seconds, and others show most of what it shows: it is left to the long tests. */
   isLong?: true;
+  /** The case moves so many bytes that one image has to do: what moves them is the same in all. */
+  isForOneImage?: true;
   /** Rejects when the target does not conform. */
   run(target: ConformanceTarget): Promise<void>;
 }
