@@ -40,10 +40,16 @@ export class PostgresCluster {
     return cluster;
   }
 
-  /** Creates an empty database; returns its DATABASE_URL. */
-  async database(): Promise<string> {
+  /** The DATABASE_URL of the database that new ones are copied from. */
+  get template(): string {
+    return this.#url('template1');
+  }
+
+  /** Creates a database, as the template is by now or empty; returns its DATABASE_URL. */
+  async database(from: 'template' | 'nothing' = 'template'): Promise<string> {
     const name = `belay${(this.#databases += 1)}`;
-    await this.query(this.#url('postgres'), `create database ${name}`);
+    const template = from === 'template' ? 'template1' : 'template0';
+    await this.query(this.#url('postgres'), `create database ${name} template ${template}`);
     return this.#url(name);
   }
 

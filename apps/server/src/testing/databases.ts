@@ -1,4 +1,6 @@
 import { PostgresCluster, sampled } from '@belay/testing';
+import { Config } from '../config.js';
+import { Database } from '../storage/database.js';
 import type { TestDatabases } from './logs.js';
 
 type Specs = (databases: TestDatabases) => void;
@@ -27,8 +29,11 @@ function onPostgres(specs: Specs): void {
   let cluster: PostgresCluster;
   beforeAll(async () => {
     cluster = await PostgresCluster.start();
+    const template = new Database(new Config({ DATABASE_URL: cluster.template }));
+    await template.migrated();
+    await template.onApplicationShutdown();
   });
-  specs({ fresh: async () => ({ DATABASE_URL: await cluster.database() }) });
+  specs({ fresh: async (from) => ({ DATABASE_URL: await cluster.database(from) }) });
   // Hooks run in order, so this one comes after those of the specs.
   afterAll(() => cluster.stop());
 }

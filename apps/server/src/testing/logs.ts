@@ -9,10 +9,11 @@ import { Database } from '../storage/database.js';
 import { FolderObjects } from '../storage/folder-objects.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { Documents } from '../storage/documents.js';
+import { putTables } from './put-tables.js';
 
 export interface TestDatabases {
-  /** The settings for an empty database. */
-  fresh(): Promise<Record<string, string>>;
+  /** The settings for a new database: with nothing in it, or with empty tables already where there is a template. */
+  fresh(from?: 'template' | 'nothing'): Promise<Record<string, string>>;
 }
 
 /** A real database in a temporary folder, with its log, for tests. */
@@ -27,6 +28,7 @@ export class TestLogs {
 
   /** Runs `work` on the database before its tables are created, then opens it. */
   async prepare(work: (database: Database) => Promise<void>): Promise<this> {
+    this.#place ??= (await this.databases?.fresh('nothing')) ?? {};
     const database = new Database(await this.#configure());
     await work(database);
     await database.onApplicationShutdown();
@@ -35,6 +37,7 @@ export class TestLogs {
 
   async open(env: Record<string, string> = {}): Promise<this> {
     this.config = await this.#configure(env);
+    await putTables(this.config);
     this.database = new Database(this.config);
     this.objects = new FolderObjects(this.config.data);
     await this.database.migrated();

@@ -18,6 +18,7 @@ import { ServerLifecycle } from '../sandboxes/lifecycle/server-lifecycle.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { EventLog } from '../logs/event-log.js';
 import { FakeSandboxes } from './fake-sandboxes.js';
+import { putTables } from './put-tables.js';
 
 type Init = Omit<RequestInit, 'headers'> & { token?: string; headers?: Record<string, string> };
 
@@ -48,6 +49,7 @@ export class TestServer {
   async start(env: Record<string, string> = {}): Promise<this> {
     this.data ??= await mkdtemp(join(tmpdir(), 'belay-server-'));
     const config = new Config({ BELAY_DATA: this.data, BELAY_PORT: '0', BELAY_POOL: '0', ...env });
+    await putTables(config);
     const builder = Test.createTestingModule({ imports: [AppModule] })
       .overrideProvider(Config)
       .useValue(config)
