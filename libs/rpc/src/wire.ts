@@ -49,7 +49,7 @@ export const nearPings: Pings = {
 };
 
 /** A cut network closes no socket. A server that is busy for a while should not lose all of its agents at once. */
-export const farPings: Pings = { intervalMs: 2_000, timeoutMs: 6_000, serverTimeoutMs: 20_000 };
+export const farPings: Pings = { intervalMs: 1_000, timeoutMs: 6_000, serverTimeoutMs: 20_000 };
 
 /** Of a server whose place another one takes: a process that is stopped closes no socket, on one machine either. */
 export const replaceablePings = { intervalMs: 2_000, serverTimeoutMs: 6_000 };
