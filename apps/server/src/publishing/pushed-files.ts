@@ -4,6 +4,7 @@ import { isSafePath, type PrivateRepository } from '@belay/host';
 export type PushedFile = PreparedPublish['files'][number];
 
 const maxFiles = 10_000;
+/** Of each of the two lists that git prints. */
 const maxListBytes = 16 * 2 ** 20;
 
 /**
@@ -16,7 +17,7 @@ export async function pushedFiles(
 ): Promise<PushedFile[]> {
   const args = ['diff-tree', '-r', '-z', '-M', '--no-commit-id', '--no-ext-diff'];
   const { code, output } = await repository.run([...args, '--raw', '--numstat', from, to], {
-    maxBytes: maxListBytes,
+    maxBytes: 2 * maxListBytes,
     signal,
   });
   if (code !== 0) throw new AppError('internal', 'Git could not compare the change.');
