@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { until } from '@belay/testing';
 import { clusterServer, idle, TestCluster, type BelayServer } from '@belay/testkit';
 import { ActionBench } from '../system/action-bench.js';
+import { writeMcpCounter } from '../system/write-mcp-counter.js';
 
 /** Makes a program, takes a file of the image away, and leaves one that belongs to the programs’ user. */
 const setup = `#!/bin/sh
@@ -122,6 +123,22 @@ describe('actions on a cluster', () => {
     expect(JSON.stringify(seen)).toContain('seen');
     await sessions.remove(session.id);
     session.close();
+    await noPods();
+  });
+
+  it('may be MCP servers, each in a pod of its own, also after a restart of the server', async () => {
+    writeMcpCounter(join(bench.folder, 'counter'));
+    const installed = await bench.installed('counter');
+    expect(installed).toMatchObject({ state: 'done' });
+    expect(String(installed['lines'])).toContain('[counter] Its tools: look.');
+    await server.end('SIGKILL');
+    await server.start();
+    const session = await idle(server, { approvals: 'auto', mcp: ['counter'] });
+    const path = `/api/sessions/${session.id}/operations/mcp.counter.look`;
+    expect(await bench.api('POST', path, {})).toEqual({ text: 'seen as 1000, of /action' });
+    await server.client.sessions.remove(session.id);
+    session.close();
+    await bench.api('DELETE', '/api/actions/counter');
     await noPods();
   });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isEvent } from '@belay/protocol';
 import { eventually, until } from '@belay/testing';
 import { belay, describeSystem, docker, repositoryRoot, run, script, start } from '@belay/testkit';
+import { writeMcpCounter } from './write-mcp-counter.js';
 
 describeSystem('actions', (server) => {
   const cli = (...args: string[]) => belay(server.data, ['actions', ...args]);
@@ -74,8 +75,7 @@ describeSystem('actions', (server) => {
     };
     put('notes/SKILL.md', '---\nname: notes\ndescription: Takes notes.\n---\nRun take.sh.\n');
     put('notes/take.sh', '#!/bin/sh\necho "taken by $(id -u)"\n', 0o755);
-    put('counter/manifest.json', JSON.stringify(counter));
-    put('counter/server.mjs', counterServer);
+    writeMcpCounter(join(folder, 'counter'));
     expect(await cli('install', folder)).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('[counter] Its tools: look.'),
@@ -173,35 +173,3 @@ describeSystem('actions', (server) => {
     await hasImages(before.images - 1);
   });
 });
-
-const counter = {
-  kind: 'mcp',
-  name_for_human: 'Counter',
-  name_for_model: 'counter',
-  description_for_human: 'Looks around.',
-  description_for_model: 'Looks around.',
-  command: ['node', 'server.mjs'],
-};
-
-/** A minimal MCP server without packages; its only tool reports its user and folder. */
-const counterServer = `
-import { createInterface } from 'node:readline';
-const answers = {
-  initialize: ({ protocolVersion }) => ({
-    protocolVersion,
-    capabilities: { tools: {} },
-    serverInfo: { name: 'counter', version: '1' },
-  }),
-  'tools/list': () => ({
-    tools: [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }],
-  }),
-  'tools/call': () => ({
-    content: [{ type: 'text', text: 'seen as ' + process.getuid() + ', of ' + process.cwd() }],
-  }),
-};
-for await (const line of createInterface(process.stdin)) {
-  const { id, method, params } = JSON.parse(line);
-  if (id !== undefined)
-    console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method]?.(params) ?? {} }));
-}
-`;
