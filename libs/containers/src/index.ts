@@ -33,6 +33,7 @@ export { followHost, type HostFollower } from './follow-host.js';
 export { RemoteHost, type HostConnection } from './remote/remote-host.js';
 export { ServedHost, type ServedHostOptions } from './remote/served-host.js';
 export { ProgramTasks } from './program-tasks.js';
+export { runsTasks } from './runs-tasks.js';
 export { RemoteTasks } from './remote/remote-tasks.js';
 export { ServedTasks, type ServedTasksOptions } from './remote/served-tasks.js';
 export {

@@ -125,6 +125,7 @@ export const ownSandboxes = z.object({
     .array(z.string())
     .describe('The agents of other vendors that sessions can have there, by their names.'),
   sessions: z.array(z.string()).describe('The sessions that they belong to.'),
+  tasks: z.boolean().default(false).describe('Whether evaluations can run their tasks there.'),
 });
 export type OwnSandboxes = z.infer<typeof ownSandboxes>;
 

@@ -4,6 +4,8 @@ import { text } from 'node:stream/consumers';
 import { machineServerCalls, taskCalls, type MachineKind, type MadeToken } from '@belay/protocol';
 import { dialRpc, type RpcConnection } from '@belay/rpc';
 import { until } from '@belay/testing';
+import { ContainerHost } from '@belay/containers';
+import { Config } from '../config.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { TestServer } from '../testing/server.js';
 
@@ -101,6 +103,55 @@ it('leads an evaluation to a machine, and ends there what it has begun with it',
   expect(await text(read)).toBe('content of /out');
   await own.close();
   await until('it has ended there', () => box.guarded.size === 0);
+});
+
+describe('on the server’s own cluster', () => {
+  const askOwn = (token = server.token) =>
+    server.fetch('/api/sandboxes/tasks', { method: 'POST', token });
+  const host = () => server.app.get<ContainerHost>(ContainerHost);
+  afterEach(() => void Reflect.deleteProperty(host(), 'tasks'));
+
+  it('runs tasks of an evaluation, which end with it', async () => {
+    const guarded = new Set<string>();
+    const tasks = {
+      capacity: async () => ({ cpus: 3, memoryMb: 2_000, lacks: [] }),
+      guard: (run: string) => {
+        guarded.add(run);
+        return () => guarded.delete(run);
+      },
+      sweep: async () => {},
+    };
+    const given = jest.fn(() => tasks);
+    Object.assign(host(), { tasks: given });
+    expect(await server.json('GET', '/api/sandboxes')).toMatchObject({ tasks: true });
+    const { token } = (await (await askOwn()).json()) as { token: string };
+    const own = evaluation(token);
+    expect(await own.call('task.capacity', {})).toEqual({
+      cpus: 3,
+      memoryMb: 2_000,
+      lacks: ['network'],
+    });
+    const { maxSandboxes, memoryMb, cpus } = server.app.get(Config);
+    expect(given.mock.calls).toEqual([
+      [{ memoryMb: maxSandboxes * memoryMb, cpus: maxSandboxes * cpus }],
+    ]);
+    own.call('task.guard', { run: 'one' }).catch(() => {});
+    await until('it is guarded', () => guarded.size === 1);
+    const tooLarge = { ...task, memoryMb: memoryMb + 1 };
+    await expect(own.call('task.create', tooLarge)).rejects.toThrow(/BELAY_MEMORY_MB/);
+    await own.close();
+    await until('it has ended', () => guarded.size === 0);
+  });
+
+  it('is for admins, and not there with a Docker Engine', async () => {
+    expect((await askOwn(server.viewerToken)).status).toBe(403);
+    expect(await server.json('GET', '/api/sandboxes')).toMatchObject({ tasks: false });
+    const refused = await askOwn();
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({
+      detail: expect.stringContaining('has a Docker Engine, not a cluster') as string,
+    });
+  });
 });
 
 it('tells an evaluation that its machine is gone', async () => {

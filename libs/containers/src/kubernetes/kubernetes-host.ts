@@ -17,6 +17,7 @@ import {
 import { ContainerStarts } from '../container-starts.js';
 import { assertOpenRegistries } from '../docker/image-registry.js';
 import type { ProgramTasks } from '../program-tasks.js';
+import type { TaskRunner } from '../runs-tasks.js';
 import { certify, newAuthority, type CertifiedKey } from './agent-authority.js';
 import { AgentPort, type ListenAddress } from './agent-port.js';
 import { Claims } from './claims.js';
@@ -79,7 +80,7 @@ export interface KubernetesHostOptions extends ClusterOptions {
  * files in a persistent volume claim. A pod’s name has its id, and its annotations the hash of its token, so that the
  * next process can adopt it.
  */
-export class KubernetesHost extends ContainerHost {
+export class KubernetesHost extends ContainerHost implements TaskRunner {
   readonly name = 'Kubernetes';
   readonly can: Can;
   readonly closedPaths: readonly string[] = [];
@@ -226,7 +227,6 @@ export class KubernetesHost extends ContainerHost {
     this.#browsers.delete(id);
   }
 
-  /** Where tasks of benchmarks run; together they may use this much. */
   tasks(capacity: Limits): ProgramTasks {
     return podTasks({
       name: this.name,

@@ -12,6 +12,8 @@ export interface ServedTasksOptions extends MachineRulesOptions {
   host: TaskEngine | ProgramTasks;
   /** How long runs stay while there is no connection to the server. */
   leaseMs?: number;
+  /** How its user gives a container more than the limits; by default, for a machine that has joined. */
+  limitsRemedy?: string;
 }
 
 type Connection = Pick<RpcConnection<typeof taskCalls, never>, 'accept' | 'on' | 'serve'>;
@@ -30,6 +32,7 @@ interface Run {
 /** The name of images from other machines, whose tag says which one it is. */
 const shippedImages = 'belay/evaluation-shipped';
 const defaultLeaseMs = 30_000;
+const joinRemedy = 'run “belay join” there with --memory and --cpus';
 
 /**
  * Runs tasks of evaluations for a server, which is not trusted: in images that were sent here and have a name that the
@@ -210,11 +213,11 @@ export class ServedTasks {
   }
 
   #assertWithin({ cpus, memoryMb }: Limits): void {
-    const { limits } = this.#options;
+    const { limits, limitsRemedy = joinRemedy } = this.#options;
     if (memoryMb <= limits.memoryMb && cpus <= limits.cpus) return;
     throw new AppError(
       'forbidden',
-      `The task needs ${memoryMb} MB of memory and ${cpus} CPUs, but the machine gives a container at most ${limits.memoryMb} MB and ${limits.cpus}: run “belay join” there with --memory and --cpus.`,
+      `The task needs ${memoryMb} MB of memory and ${cpus} CPUs, but the machine gives a container at most ${limits.memoryMb} MB and ${limits.cpus}: ${limitsRemedy}.`,
     );
   }
 

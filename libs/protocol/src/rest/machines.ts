@@ -75,6 +75,17 @@ export const machineRoutes = {
     response: ownSandboxes,
     about: 'starting',
   }),
+  openOwnTasks: route({
+    method: 'POST',
+    path: '/api/sandboxes/tasks',
+    summary:
+      'Creates a token with which one evaluation can run its tasks on the server’s own cluster',
+    description:
+      'It is valid while the evaluation is connected. What the evaluation has begun there ends with its connection. A server with a Docker Engine runs none: the evaluation does, on its own machine or on one that has joined.',
+    response: z.object({ token: z.string() }),
+    status: 201,
+    access: 'admin',
+  }),
   remove: route({
     method: 'DELETE',
     path: '/api/machines/:machine',

@@ -44,6 +44,10 @@ export class MachinesController {
     return this.tasks.open(callerOf(request), params.machine);
   }
 
+  openOwnTasks(_: unknown, @Req() request: Request): RouteResult<typeof api.machines.openOwnTasks> {
+    return this.tasks.openOwn(callerOf(request));
+  }
+
   own(_: unknown, @Req() request: Request): OwnSandboxes {
     return this.places.own(callerOf(request));
   }

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import { AppError, taskCalls, type StreamMeta } from '@belay/protocol';
+import { runsTasks, ServedTasks, type ProgramTasks } from '@belay/containers';
+import { AppError, ignoreError, taskCalls, type StreamMeta } from '@belay/protocol';
 import type { RpcConnection, RpcStream, Servers } from '@belay/rpc';
 import { CallerEnds } from '../../access/caller-ends.js';
 import type { Caller } from '../../access/caller.js';
+import { Config } from '../../config.js';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import { AgentListener } from '../connection/agent-listener.js';
+import { MachineHosts } from './machine-hosts.js';
 import { isDraining, Machines, type MachineConnection } from './machines.js';
 
 type EvaluationConnection = RpcConnection<typeof taskCalls, Record<never, never>>;
@@ -19,20 +22,34 @@ const mostRelays = 200;
 /** The calls that begin something, which a machine that is drained does not take. */
 const beginning: ReadonlySet<TaskCall> = new Set(['task.create', 'task.guard'] as const);
 
+/** Where an evaluation runs tasks. */
+interface TaskPlace {
+  /** Takes the evaluation’s calls. */
+  serve(evaluation: EvaluationConnection): void;
+  /** Called when the place is gone; returns how to end that. */
+  onGone?(listener: (reason: AppError) => void): () => void;
+  /** The evaluation has ended. */
+  left?(): Promise<void>;
+}
+
 /**
- * Leads evaluations of admins to joined machines, which run their tasks: see `ServedTasks`. What an evaluation has begun
- * ends there with its connection.
+ * Leads evaluations of admins to joined machines, which run their tasks (see `ServedTasks`), or runs them on this server’s
+ * own cluster. What an evaluation has begun ends there with its connection.
  */
 @Injectable()
 export class TaskRelays {
   readonly #open = new Map<string, (reason: AppError) => void>();
   /** The relays that use a machine’s connection. */
   readonly #users = new WeakMap<MachineConnection, Set<(reason: AppError) => void>>();
+  /** Of this server’s own cluster. */
+  #own: ProgramTasks | undefined;
 
   constructor(
     private readonly machines: Machines,
     private readonly listener: AgentListener,
     private readonly ends: CallerEnds,
+    private readonly hosts: MachineHosts,
+    private readonly config: Config,
   ) {}
 
   /**
@@ -42,25 +59,45 @@ export class TaskRelays {
    */
   open(caller: Caller, name: string): { token: string } {
     const machine = this.#connectionTo(name);
+    const users = this.#usersOf(machine, name);
+    return this.#opened(caller, {
+      serve: (evaluation) => this.#relay(evaluation, name, machine),
+      onGone: (listener) => {
+        users.add(listener);
+        return () => users.delete(listener);
+      },
+    });
+  }
+
+  /** Like `open`, for tasks on this server’s own cluster. Throws `unavailable` where an engine runs its containers. */
+  openOwn(caller: Caller): { token: string } {
+    const tasks = new ServedTasks({ ...this.#rules(), host: this.#ownTasks() });
+    return this.#opened(caller, {
+      serve: (evaluation) => tasks.serve(evaluation),
+      left: () => tasks.close(),
+    });
+  }
+
+  #opened(caller: Caller, place: TaskPlace): { token: string } {
     if (this.#open.size >= mostRelays)
       throw new AppError('limit_reached', `${mostRelays} evaluations use machines: end some.`);
     const token = `tasks-${randomSecret()}`;
     const id = `tasks-${randomBytes(8).toString('hex')}`;
-    const users = this.#usersOf(machine, name);
     const timeout = new ReconnectTimeout(() =>
       close(gone('The evaluation has not connected again.')),
     );
     const close = (reason: AppError): void => {
       timeout.end();
       off();
-      users.delete(close);
+      offPlace?.();
       this.#open.delete(id);
       this.listener.remove(id, reason);
+      place.left?.().catch(ignoreError('what is left is removed by the next server'));
     };
     const off = this.ends.on(caller, () =>
       close(new AppError('unauthorized', 'Access was withdrawn.')),
     );
-    users.add(close);
+    const offPlace = place.onGone?.(close);
     this.#open.set(id, close);
     let isTaken = false;
     this.listener.openRemote(id, hashOfSecret(token, 'hex'), {
@@ -74,11 +111,35 @@ export class TaskRelays {
       onConnection: (connection) => {
         connection.on('connected', () => timeout.end()).on('disconnected', () => timeout.begin());
         connection.on('closed', () => close(gone('The evaluation has ended.')));
-        this.#relay(connection, name, machine);
+        place.serve(connection);
       },
     });
     timeout.begin();
     return { token };
+  }
+
+  #ownTasks(): ProgramTasks {
+    const { host } = this.hosts.own;
+    if (!runsTasks(host))
+      throw new AppError(
+        'unavailable',
+        'This server has a Docker Engine, not a cluster: run “belay eval” on its machine, or let that machine join.',
+      );
+    const { maxSandboxes, memoryMb, cpus } = this.config;
+    this.#own ??= host.tasks({ memoryMb: maxSandboxes * memoryMb, cpus: maxSandboxes * cpus });
+    return this.#own;
+  }
+
+  /** Whoever may run evaluations may start sessions with any image. */
+  #rules() {
+    const { instance, image, memoryMb, cpus } = this.config;
+    return {
+      prefix: `${instance}-`,
+      image,
+      allowedImages: ['*'],
+      limits: { memoryMb, cpus },
+      limitsRemedy: 'set BELAY_MEMORY_MB and BELAY_CPUS of the server',
+    };
   }
 
   #connectionTo(name: string): MachineConnection {

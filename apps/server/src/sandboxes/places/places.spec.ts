@@ -38,7 +38,7 @@ describe('the server’s own place', () => {
       new Places(
         new Config(env),
         { sessionsOn: () => [] } as unknown as Machines,
-        {} as MachineHosts,
+        { own: { host: {} } } as MachineHosts,
         { names: () => [] } as unknown as AgentStore,
       ).own(admin).capacity;
     const cluster = {

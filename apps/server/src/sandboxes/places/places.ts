@@ -1,5 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { Injectable } from '@nestjs/common';
+import { runsTasks } from '@belay/containers';
 import {
   installedTexts,
   loadText,
@@ -85,6 +86,7 @@ export class Places {
       capacity: this.#ownCapacity(),
       agents: this.agents.names({ retired: false }),
       sessions: sessions.filter((session) => sees(caller, session)),
+      tasks: runsTasks(this.hosts.own.host),
     };
   }
 
