@@ -2,7 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { belay, built, describeSystem, prepared, run, script, TestCluster } from '@belay/testkit';
+import {
+  belay,
+  built,
+  clusterServer,
+  describeSystem,
+  prepared,
+  run,
+  script,
+  TestCluster,
+} from '@belay/testkit';
 import { evaluationCommand, ownProblem } from '../own-problems.js';
 import { JoinProcess } from '../system/join-process.js';
 
@@ -65,6 +74,25 @@ describeSystem('belay eval run on a cluster', (server) => {
       .map((line) => JSON.parse(line) as Trial);
   const outcomes = (name: string) =>
     trialsOf(name).map(({ place, verdict }) => [place, verdict.outcome]);
+
+  it('runs trials in pods of a server whose own engine is the cluster', async () => {
+    const own = clusterServer(cluster, cluster.nextPort(), { BELAY_MEMORY_MB: '1024' });
+    try {
+      await own.start();
+      const folder = join(home, 'own');
+      const options = ['--agent', 'oracle', '--places', 'this-server'];
+      const found = await belay(own.data, evaluationCommand(folder, problems, ...options));
+      expect(found.stdout).toContain('on this-server: 2 of 2 trials passed');
+      expect(outcomes('own')).toEqual([
+        ['this-server', 'pass'],
+        ['this-server', 'pass'],
+      ]);
+      const { items } = await cluster.core.listNamespacedPod({ namespace: cluster.namespace });
+      expect(items).toEqual([]);
+    } finally {
+      await own.dispose();
+    }
+  });
 
   it('verifies answers in pods: right ones pass, and others do not', async () => {
     const right = await evaluate('right', '--agent', 'oracle', '--places', 'box');

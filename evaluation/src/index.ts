@@ -6,7 +6,13 @@ export {
   resumeRun,
   startRun,
 } from './evaluation.js';
-export { allPlaces, thisMachine, type OpenPlaces, type TrialPlace } from './trial-places.js';
+export {
+  allPlaces,
+  thisMachine,
+  thisServer,
+  type OpenPlaces,
+  type TrialPlace,
+} from './trial-places.js';
 export type { EvaluationOptions } from './evaluation.js';
 export type { NewRun } from './new-run.js';
 export type { RunComparison } from './compare.js';

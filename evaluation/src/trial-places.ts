@@ -2,7 +2,7 @@ import type { TaskEngine, TaskHost, TaskNeed } from '@belay/containers';
 import { AppError, errorFrom } from '@belay/protocol';
 import type { PlaceResources } from './resource-semaphore.js';
 
-/** Where trials can run: this machine’s engine, or a machine that joined a server. */
+/** Where trials can run: this machine’s engine, a machine that joined a server, or that server’s cluster. */
 export interface TrialPlace {
   /** For people. */
   name: string;
@@ -21,6 +21,8 @@ export type OpenPlaces = (names: readonly string[] | undefined) => Promise<Trial
 
 /** The engine of this machine among the places, in options and in results. */
 export const thisMachine = 'this-machine';
+/** The cluster of a server among the places. */
+export const thisServer = 'this-server';
 /** Stands for all places that there are. */
 export const allPlaces = 'all';
 

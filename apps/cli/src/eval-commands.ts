@@ -79,7 +79,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
     )
     .option(
       '--places <names>',
-      'where trials run: all, this-machine, or names of joined machines, comma-separated',
+      'where trials run: all, this-machine, this-server (its cluster), or names of joined machines, comma-separated',
       'all',
     )
     .option(

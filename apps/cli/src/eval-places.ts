@@ -2,7 +2,7 @@ import { RemoteTasks } from '@belay/containers';
 import type { BelayClient } from '@belay/client';
 import { AppError, errorFrom, taskCalls } from '@belay/protocol';
 import { dialRpc } from '@belay/rpc';
-import type { OpenPlaces, TrialPlace } from '@belay/evaluation';
+import { thisServer, type OpenPlaces, type TrialPlace } from '@belay/evaluation';
 
 export interface EvalPlacesOptions {
   /** Throws when no server is running. */
@@ -11,7 +11,7 @@ export interface EvalPlacesOptions {
   onNotice(sentence: string): void;
 }
 
-/** The joined machines of a server as places of trials, until `close`. */
+/** The joined machines of a server, and its own cluster, as places of trials, until `close`. */
 export class EvalPlaces {
   readonly #options: EvalPlacesOptions;
   readonly #open: RemoteTasks[] = [];
@@ -37,12 +37,13 @@ export class EvalPlaces {
     const { connect, onNotice } = this.#options;
     try {
       const { client, url } = connect();
-      const machines = await client.machines.list();
+      const [machines, own] = await Promise.all([client.machines.list(), client.machines.own()]);
       const able = machines.filter(
         ({ kind, connected, draining }) => kind === 'container' && connected && !draining,
       );
+      const names = [...(own.tasks ? [thisServer] : []), ...able.map(({ name }) => name)];
       return await Promise.all(
-        able.map(({ name }) =>
+        names.map((name) =>
           this.#place(name, client, url).catch((error: unknown) => {
             // Only an admin may use them for trials.
             const { code, message } = errorFrom(error);
@@ -59,14 +60,20 @@ export class EvalPlaces {
   }
 
   async #place(name: string, client: BelayClient, url: string): Promise<TrialPlace> {
-    const { token } = await client.machines.openTasks(name);
+    const isOwn = name === thisServer;
+    const { token } = await (isOwn
+      ? client.machines.openOwnTasks()
+      : client.machines.openTasks(name));
     const connection = dialRpc({
       address: url.replace(/^http/, 'ws'),
       token,
       serves: {},
       calls: taskCalls,
     });
-    const host = new RemoteTasks({ name: `The machine ${name}`, connection });
+    const host = new RemoteTasks({
+      name: isOwn ? 'The server' : `The machine ${name}`,
+      connection,
+    });
     this.#open.push(host);
     return { name, host, away: host.away };
   }
