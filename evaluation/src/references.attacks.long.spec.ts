@@ -1,20 +1,11 @@
-import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { DockerTasks } from '@belay/containers';
-import { command, nop } from './agents/baselines.js';
-import { defaultFromMap, Images } from './engine/images.js';
-import { runTrials } from './run.js';
-import { suiteNamed } from './suites/index.js';
-import { polyglotData, temporary, write } from './testing/fixtures.js';
+import { nop } from './agents/baselines.js';
+import { polyglotData, write } from './testing/fixtures.js';
+import { answering, TrialBench } from './testing/trial-bench.js';
 import type { Validity } from './validity.js';
 
-const engine = new DockerTasks();
-const sandbox = process.env.BELAY_TEST_IMAGE ?? null;
-const images = new Images({ engine, sandbox, fromMap: defaultFromMap });
-const { folder, remove } = temporary();
-afterAll(remove);
-
-const data = polyglotData(join(folder, 'data'));
+const bench = new TrialBench();
+const data = polyglotData(join(bench.folder, 'data'));
 write(data, {
   'python/twice/twice_test.py': [
     'import unittest',
@@ -27,73 +18,73 @@ write(data, {
     '',
   ].join('\n'),
 });
-const [task] = suiteNamed('polyglot').read(data);
 
-async function verdictOf(lines: string[], known: Validity[] = []) {
-  const program = Buffer.from(`${lines.join('\n')}\n`).toString('base64');
-  const [trial] = await runTrials(
-    {
-      tasks: [task!],
-      agent: lines.length > 0 ? command(`echo ${program} | base64 -d > twice.py`) : nop,
-      attempts: 1,
-      concurrency: 1,
-      network: 'none',
-      out: mkdtempSync(join(folder, 'run-')),
-      signal: new AbortController().signal,
-      known,
-    },
-    { engine, images },
-  );
-  return trial?.verdict;
-}
-
-const honest = 'def twice(n): return 2 * n';
-const reference = (tests: string[]): Validity[] => [
-  { task: task!.id, valid: true, nop: 'fail', oracle: 'pass', why: null, tests },
-];
+const answer = (...lines: string[]) => answering({ 'twice.py': `${lines.join('\n')}\n` });
+const honest = answer('def twice(n): return 2 * n');
+const cheats = {
+  SkipTest: answer(
+    'import unittest',
+    'def twice(n):',
+    '    if n: raise unittest.SkipTest',
+    '    return 0',
+  ),
+  'pytest.skip': answer(
+    'import pytest',
+    'def twice(n):',
+    '    if n: pytest.skip()',
+    '    return 0',
+  ),
+  'pytest.xfail': answer(
+    'import pytest',
+    'def twice(n):',
+    '    if n: pytest.xfail()',
+    '    return 0',
+  ),
+  'a removed test': answer(
+    'import unittest',
+    'def twice(n): return 0',
+    'def without(cls, **named):',
+    '    cls._classSetupFailed, cls._class_cleanups = False, []',
+    '    if hasattr(cls, "test_large"): del cls.test_large',
+    'unittest.TestCase.__init_subclass__ = classmethod(without)',
+  ),
+};
 
 describe('attacks: tests that do not run', () => {
+  let trials: ReturnType<typeof bench.trials>;
+  beforeAll(() => {
+    trials = bench.trials('polyglot', data, { agents: [honest, nop, ...Object.values(cheats)] });
+  });
+
   it('passes an answer that passes all tests of the reference, without those that upstream skips', async () => {
-    expect(await verdictOf([honest])).toMatchObject({
+    const [passed, none] = await trials;
+    expect(passed?.verdict).toMatchObject({
       outcome: 'pass',
       detail: '2 tests passed.',
       tests: { 'twice_test.py::TwiceTest::test_never': 'SKIPPED' },
     });
-    expect(await verdictOf([])).toMatchObject({ outcome: 'fail' });
+    expect(none?.verdict).toMatchObject({ outcome: 'fail' });
   });
+
+  it.each(Object.keys(cheats).map((name, at) => [name, at] as const))(
+    '%s is not a pass',
+    async (_name, at) => {
+      expect((await trials)[2 + at]?.verdict).toMatchObject({
+        outcome: 'fail',
+        detail: expect.stringMatching(/1 of 2 tests that the reference solution passes/),
+      });
+    },
+  );
 
   it.each([
-    [
-      'SkipTest',
-      ['import unittest', 'def twice(n):', '    if n: raise unittest.SkipTest', '    return 0'],
-    ],
-    ['pytest.skip', ['import pytest', 'def twice(n):', '    if n: pytest.skip()', '    return 0']],
-    [
-      'pytest.xfail',
-      ['import pytest', 'def twice(n):', '    if n: pytest.xfail()', '    return 0'],
-    ],
-    [
-      'a removed test',
-      [
-        'import unittest',
-        'def twice(n): return 0',
-        'def without(cls, **named):',
-        '    cls._classSetupFailed, cls._class_cleanups = False, []',
-        '    if hasattr(cls, "test_large"): del cls.test_large',
-        'unittest.TestCase.__init_subclass__ = classmethod(without)',
-      ],
-    ],
-  ])('%s is not a pass', async (_name, lines) => {
-    expect(await verdictOf(lines)).toMatchObject({
-      outcome: 'fail',
-      detail: expect.stringMatching(/1 of 2 tests that the reference solution passes/),
-    });
-  });
-
-  it('names from a preflight take precedence', async () => {
-    const more = reference(['twice_test.py::TwiceTest::test_renamed']);
-    expect(await verdictOf([honest], more)).toMatchObject({ outcome: 'fail' });
-    const same = reference(['twice_test.py::TwiceTest::test_small']);
-    expect(await verdictOf([honest], same)).toMatchObject({ outcome: 'pass' });
+    ['test_renamed', 'fail'],
+    ['test_small', 'pass'],
+  ])('names from a preflight take precedence: %s gives a %s', async (name, outcome) => {
+    const tests = [`twice_test.py::TwiceTest::${name}`];
+    const known: Validity[] = [
+      { task: 'python/twice', valid: true, nop: 'fail', oracle: 'pass', why: null, tests },
+    ];
+    const [trial] = await bench.trials('polyglot', data, { agents: [honest], known });
+    expect(trial?.verdict).toMatchObject({ outcome });
   });
 });
