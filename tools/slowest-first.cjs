@@ -7,12 +7,12 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * another.
  */
 const slowest = [
-  'evaluation/src/wrong-tests-check.attacks.long.spec.ts',
-  'evaluation/src/second-check.attacks.long.spec.ts',
-  'e2e/system/conformance/busybox.long.container.ts',
   'evaluation/src/cheating.long.spec.ts',
+  'evaluation/src/tampering-languages.attacks.long.spec.ts',
+  'e2e/system/conformance/busybox.long.container.ts',
   'e2e/system/conformance/default.long.container.ts',
-  'e2e/system/conformance/debian.long.container.ts',
+  'evaluation/src/second-check.attacks.long.spec.ts',
+  'evaluation/src/wrong-tests-check.attacks.long.spec.ts',
   'e2e/system/machine-cut.long.container.ts',
   'e2e/system/several-servers.long.container.ts',
   'e2e/system/cut-network.long.container.ts',

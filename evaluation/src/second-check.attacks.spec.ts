@@ -1,7 +1,7 @@
 import { differs, loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
 
 /**
- * Python alone; second-check.attacks.long.spec.ts tries every language and every cheat.
+ * A few cheats in Python; second-check.attacks.long.spec.ts and tampering-languages.attacks.long.spec.ts try the others.
  */
 const bench = new SecondCheckBench();
 

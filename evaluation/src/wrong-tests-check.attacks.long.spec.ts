@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { write } from './testing/fixtures.js';
 import { loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
 import { type TestRepository, verdictsOf } from './testing/test-repository.js';
 
@@ -7,8 +5,7 @@ import { type TestRepository, verdictsOf } from './testing/test-repository.js';
  * Variants of the tricks that docs/evaluation-attacks.md lists with 0, most of which spare the
  * tests that must fail.
  */
-const bench = new SecondCheckBench(['javascript', 'java', 'cpp']);
-const { folder } = bench;
+const bench = new SecondCheckBench();
 
 const lines = (...all: string[]) => `${all.join('\n')}\n`;
 
@@ -99,127 +96,6 @@ describe('attacks: Python values and answers that know no result', () => {
   it.each(Object.keys(cheats) as (keyof typeof cheats)[])('%s: no pass', async (name) => {
     expect((await verdicts)[name]).toMatchObject(loses);
   });
-});
-
-it('attacks: JavaScript that knows no result', async () => {
-  const right = 'export const twice = (n) => 2 * n;\n';
-  const data = write(join(folder, 'javascript'), {
-    'javascript/twice/.meta/config.json': JSON.stringify({
-      files: { solution: ['twice.js'], test: ['twice.spec.js'], example: ['.meta/proof.ci.js'] },
-    }),
-    'javascript/twice/twice.js': 'export const twice = () => {};\n',
-    'javascript/twice/.meta/proof.ci.js': right,
-    'javascript/twice/twice.spec.js': lines(
-      "import { twice } from './twice';",
-      "test('small', () => { expect(twice(4)).toEqual(8); });",
-      "test('large', () => { expect(twice(40)).toEqual(80); });",
-    ),
-    'javascript/twice/babel.config.js':
-      "module.exports = { presets: ['@exercism/babel-preset-javascript'] };\n",
-    'javascript/twice/package.json': '{}\n',
-  });
-  const wrong = 'export const twice = () => -1;\n';
-  const matcher = "Symbol.for('jest.asymmetricMatcher')";
-  const passing = 'const all = new Proxy(() => all, { get: () => all });\nconst real = expect;\n';
-  const cheats = {
-    matcher: `export const twice = () => ({ $$typeof: ${matcher}, asymmetricMatch: () => true });\n`,
-    lateMatcher: `export const twice = () => ({ get $$typeof() { return ${matcher}; }, asymmetricMatch: () => true });\n`,
-    testers: `${wrong}expect.addEqualityTesters([(a, b) => (a === -1 || b === -1 ? true : undefined)]);\n`,
-    extended: `${wrong}expect.extend({ toEqual: () => ({ pass: true, message: () => '' }) });\n`,
-    ownValues: `${wrong}${passing}globalThis.expect = Object.assign((value) => (value === -1 ? all : real(value)), real);\n`,
-    knownNames: `${wrong}${passing}globalThis.expect = Object.assign((value) => (/^Q/.test(real.getState().currentTestName) ? real(value) : all), real);\n`,
-    file: `import { readFileSync } from 'node:fs';\nexport const twice = (n) => Number(new RegExp('twice.' + n + '...toEqual.(\\\\d+)').exec(readFileSync('twice.spec.js', 'utf8'))[1]);\n`,
-  };
-  const path = 'twice.js';
-  const answers = { right, ...cheats };
-  const verdicts = await bench.verdictsOf('polyglot', data, { path, answers });
-  expect(verdicts.right).toMatchObject(wins);
-  expect(verdicts.right.flags).toBeUndefined();
-  for (const name of Object.keys(cheats) as (keyof typeof cheats)[])
-    expect([name, verdicts[name]]).toMatchObject([name, { outcome: 'fail' }]);
-});
-
-it('attacks: a Java class that equals everything, and reports of one class', async () => {
-  const right = 'class Twice { static Object twice(int n) { return 2 * n; } }\n';
-  const data = write(join(folder, 'java'), {
-    'java/twice/.meta/config.json': JSON.stringify({
-      files: {
-        solution: ['src/main/java/Twice.java'],
-        test: ['src/test/java/TwiceTest.java'],
-        example: ['.meta/src/reference/java/Twice.java'],
-      },
-    }),
-    'java/twice/src/main/java/Twice.java':
-      'class Twice { static Object twice(int n) { return null; } }\n',
-    'java/twice/.meta/src/reference/java/Twice.java': right,
-    'java/twice/src/test/java/TwiceTest.java': lines(
-      'import org.junit.jupiter.api.*;',
-      'import static org.assertj.core.api.Assertions.assertThat;',
-      'class TwiceTest {',
-      '  @Test void small() { assertThat(Twice.twice(4)).isEqualTo(8); }',
-      '  @Test void large() { assertThat(Twice.twice(40)).isEqualTo(80); }',
-      '}',
-    ),
-  });
-  const any =
-    'class Twice { static Object twice(int n) { return new Twice(); } public boolean equals(Object other) { return true; } }\n';
-  const ownReport = lines(
-    'class Twice {',
-    '  static Object twice(int n) { return 0; }',
-    '  static {',
-    '    Runtime.getRuntime().addShutdownHook(new Thread(() -> {',
-    '      try {',
-    '        String said = new String(java.nio.file.Files.readAllBytes(java.nio.file.Path.of("/proc/self/cmdline")));',
-    '        String dir = said.split("--reports-dir\\0")[1].split("\\0")[0];',
-    '        java.nio.file.Path path = java.nio.file.Path.of(dir, "TEST-junit-jupiter.xml");',
-    '        StringBuilder text = new StringBuilder();',
-    '        for (String part : java.nio.file.Files.readString(path).split("(?=<testcase)"))',
-    '          text.append(part.contains("classname=\\"TwiceTest\\"") ? part.replaceAll("(?s)<failure.*?</failure>", "") : part);',
-    '        int left = text.toString().split("<failure").length - 1;',
-    '        java.nio.file.Files.writeString(path, text.toString().replaceFirst("failures=\\"\\\\d+\\"", "failures=\\"" + left + "\\""));',
-    '        if (left == 0) Runtime.getRuntime().halt(0);',
-    '      } catch (Exception e) {}',
-    '    }));',
-    '  }',
-    '}',
-  );
-  const answers = { right, any, ownReport };
-  const path = 'src/main/java/Twice.java';
-  const verdicts = await bench.verdictsOf('polyglot', data, { path, answers });
-  expect(verdicts.right).toMatchObject(wins);
-  expect(verdicts.any).toMatchObject(loses);
-  expect(verdicts.ownReport).toMatchObject(loses);
-});
-
-it('attacks: a C++ class that equals everything', async () => {
-  const header = (body: string) => `#pragma once\n${body}`;
-  const right = header('inline int twice(int n) { return 2 * n; }\n');
-  const data = write(join(folder, 'cpp'), {
-    'cpp/twice/.meta/config.json': JSON.stringify({
-      files: {
-        solution: ['twice.cpp', 'twice.h'],
-        test: ['twice_test.cpp'],
-        example: ['.meta/example.cpp', '.meta/example.h'],
-      },
-    }),
-    'cpp/twice/twice.cpp': '#include "twice.h"\n',
-    'cpp/twice/twice.h': header(''),
-    'cpp/twice/.meta/example.cpp': '#include "twice.h"\n',
-    'cpp/twice/.meta/example.h': right,
-    'cpp/twice/twice_test.cpp': lines(
-      '#include "twice.h"',
-      '#include <catch2/catch.hpp>',
-      'TEST_CASE("small") { REQUIRE(twice(4) == 8); }',
-      'TEST_CASE("large") { REQUIRE(twice(40) == 80); }',
-    ),
-  });
-  const any = header(
-    'struct Any { bool operator==(int) const { return true; } };\ninline Any twice(int) { return {}; }\n',
-  );
-  const answers = { right, any };
-  const verdicts = await bench.verdictsOf('polyglot', data, { path: 'twice.h', answers });
-  expect(verdicts.right).toMatchObject(wins);
-  expect(verdicts.any).toMatchObject(loses);
 });
 
 it('attacks: a SWE-bench repository whose answer prints that its own tests passed', async () => {
