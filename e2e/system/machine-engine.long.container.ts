@@ -10,45 +10,6 @@ import { invite } from './joined-machine.js';
 import { JoinProcess } from './join-process.js';
 import { shownWithin } from './shown-within.js';
 
-interface Scene {
-  readonly server: BelayServer;
-  readonly engine: SecondEngine;
-}
-
-/** A server, and a machine `box` that joined it with an engine of its own. */
-function describeOwnEngine(
-  title: string,
-  { liveRestore }: { liveRestore: boolean },
-  tests: (scene: Scene) => void,
-): void {
-  describeSystem(title, (server) => {
-    const home = mkdtempSync(join(tmpdir(), 'belay-machine-'));
-    const image = prepared('BELAY_TEST_DEBIAN');
-    let engine: SecondEngine | undefined;
-    let box: JoinProcess | undefined;
-    beforeAll(async () => {
-      engine = await SecondEngine.start({ liveRestore });
-      for (const name of [image, prepared('BELAY_RUNTIME_IMAGE')]) await engine.copyImage(name);
-      const { token } = await invite(server, 'box');
-      box = new JoinProcess(home, { DOCKER_HOST: engine.host });
-      box.start(server.url, '--token', token, '--container', '--image', image);
-      await box.says('Connected as box');
-    });
-    afterAll(async () => {
-      await box?.end('SIGTERM');
-      await engine?.dispose();
-      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
-    });
-    tests({
-      server,
-      get engine() {
-        if (!engine) throw new Error('The engine was not started.');
-        return engine;
-      },
-    });
-  });
-}
-
 /** Writes down each time that it runs, and prints them all. */
 const noted = (name: string, then: string) =>
   run(`echo ${name} >> runs; cat runs; ${then}`, { wait: 300, timeout: 300 });
@@ -63,9 +24,26 @@ async function expectGoesOn(server: BelayServer, session: Followed): Promise<voi
   expect(await server.client.sessions.get(session.id)).toMatchObject({ state: 'running' });
 }
 
-describeOwnEngine('a machine whose engine is killed', { liveRestore: true }, (scene) => {
+describeSystem('a machine whose engine is killed', (server) => {
+  const home = mkdtempSync(join(tmpdir(), 'belay-machine-'));
+  const image = prepared('BELAY_TEST_DEBIAN');
+  let engine: SecondEngine;
+  let box: JoinProcess;
+  beforeAll(async () => {
+    engine = await SecondEngine.start();
+    for (const name of [image, prepared('BELAY_RUNTIME_IMAGE')]) await engine.copyImage(name);
+    const { token } = await invite(server, 'box');
+    box = new JoinProcess(home, { DOCKER_HOST: engine.host });
+    box.start(server.url, '--token', token, '--container', '--image', image);
+    await box.says('Connected as box');
+  });
+  afterAll(async () => {
+    await box?.end('SIGTERM');
+    await engine?.dispose();
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+  });
+
   it('goes on exactly, begins nothing meanwhile, and says what ended', async () => {
-    const { server, engine } = scene;
     const session = await onBox(server, [counting]);
     const victim = await onBox(server, [noted('first', 'sleep 300'), noted('second', 'true')]);
     await session.printed('line 3');
@@ -97,29 +75,22 @@ describeOwnEngine('a machine whose engine is killed', { liveRestore: true }, (sc
     });
     for (const one of [victim, refused]) one.close();
   });
-});
 
-describeOwnEngine(
-  'a machine whose engine ends all as it starts',
-  { liveRestore: false },
-  (scene) => {
-    it('goes on until then, says so, and goes on with its files', async () => {
-      const { server, engine } = scene;
-      const count = 'for i in $(seq 1000); do echo line $i; sleep 0.2; done';
-      const session = await onBox(server, [noted('first', count), noted('second', 'true')]);
-      await session.printed('line 3');
-      await engine.killDockerd();
-      await expectGoesOn(server, session);
-      await engine.startDockerd();
-      await shownWithin(server, session, { state: 'failed', reason: /Its files are kept\./ });
-      const ended = await session.state('failed');
-      await server.client.sessions.restart(session.id);
-      await session.finished(ended.seq);
-      await session.printed(/^first\r?\nsecond/m);
-      const counted = session.terminal().match(/^line \d+/gm) ?? [];
-      expect(counted).toEqual(counted.map((_, at) => `line ${at + 1}`));
-      expect(eventNumbers(session)).toEqual(gaplessNumbers(session));
-      session.close();
-    });
-  },
-);
+  it('goes on until a start of it ends all, says so, and goes on with its files', async () => {
+    const count = 'for i in $(seq 1000); do echo line $i; sleep 0.2; done';
+    const session = await onBox(server, [noted('first', count), noted('second', 'true')]);
+    await session.printed('line 3');
+    await engine.killDockerd();
+    await expectGoesOn(server, session);
+    await engine.startDockerd({ liveRestore: false });
+    await shownWithin(server, session, { state: 'failed', reason: /Its files are kept\./ });
+    const ended = await session.state('failed');
+    await server.client.sessions.restart(session.id);
+    await session.finished(ended.seq);
+    await session.printed(/^first\r?\nsecond/m);
+    const counted = session.terminal().match(/^line \d+/gm) ?? [];
+    expect(counted).toEqual(counted.map((_, at) => `line ${at + 1}`));
+    expect(eventNumbers(session)).toEqual(gaplessNumbers(session));
+    session.close();
+  });
+});

@@ -11,8 +11,6 @@ import Dockerode from 'dockerode';
 export interface SecondEngineOptions {
   /** Another program in the place of this machine’s. */
   dockerd?: string;
-  /** Whether containers go on while dockerd is started again; otherwise its start ends them. True by default. */
-  liveRestore?: boolean;
 }
 
 const startTimeoutMs = 60_000;
@@ -47,9 +45,9 @@ export class SecondEngine {
     this.#options = options;
   }
 
-  /** Resolves once dockerd answers. */
-  async startDockerd(): Promise<void> {
-    const { dockerd: program = 'dockerd', liveRestore = true } = this.#options;
+  /** Resolves once dockerd answers. Containers that run go on, or this start ends them. */
+  async startDockerd({ liveRestore = true } = {}): Promise<void> {
+    const { dockerd: program = 'dockerd' } = this.#options;
     // A killed dockerd leaves its pid file behind, and a new one would refuse to start.
     rmSync(this.#path('docker.pid'), { force: true });
     writeFileSync(this.#path('daemon.json'), '{}');
