@@ -26,7 +26,7 @@ async function expectGoesOn(server: BelayServer, session: Followed): Promise<voi
 
 describeSystem('a machine whose engine is killed', (server) => {
   const home = mkdtempSync(join(tmpdir(), 'belay-machine-'));
-  const image = prepared('BELAY_TEST_DEBIAN');
+  const image = prepared('BELAY_TEST_BUSYBOX');
   let engine: SecondEngine;
   let box: JoinProcess;
   beforeAll(async () => {
