@@ -4,4 +4,5 @@ describeConformance({
   title: 'busybox',
   image: 'BELAY_TEST_BUSYBOX',
   has: ['less', 'vi', 'top'],
+  cases: 'all',
 });

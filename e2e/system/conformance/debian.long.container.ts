@@ -4,4 +4,5 @@ describeConformance({
   title: 'bare Debian',
   image: 'BELAY_TEST_DEBIAN',
   has: ['bash'],
+  cases: 'environment',
 });

@@ -4,5 +4,5 @@ describeConformance({
   title: 'the default image',
   image: 'BELAY_TEST_IMAGE',
   has: ['bash', 'less', 'vi', 'top', 'python3', 'git'],
-  isFirst: true,
+  cases: 'rest',
 });

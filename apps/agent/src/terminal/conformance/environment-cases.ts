@@ -149,6 +149,7 @@ export const environmentCases: ConformanceCase[] = [
   },
   {
     name: 'several terminals do not know each other',
+    isForOneImage: true,
     async run(target) {
       await target.run('v=one; mkdir -p one; cd one', { terminal: 'first' });
       await target.run('v=two', { terminal: 'second' });
@@ -164,6 +165,7 @@ export const environmentCases: ConformanceCase[] = [
   },
   {
     name: 'two calls at once on one terminal: the second waits for the first',
+    isForOneImage: true,
     async run(target) {
       const both = await Promise.all([
         target.run('sleep 0.3; echo first; (exit 1)'),
@@ -177,6 +179,7 @@ export const environmentCases: ConformanceCase[] = [
   },
   {
     name: 'a terminal whose command nobody waits for refuses at once',
+    isForOneImage: true,
     async run(target) {
       await target.run('sleep 600', { wait: 0.1 });
       const began = Date.now();

@@ -39,7 +39,7 @@ export interface ConformanceCase {
   needs?: Need[];
   /** The case takes seconds, and others show most of what it shows: it is left to the long tests. */
   isLong?: true;
-  /** The case moves so many bytes that one image has to do: what moves them is the same in all. */
+  /** One image shows it for all: not its programs do what the case tests, but the kernel, the agent and the server. */
   isForOneImage?: true;
   /** Rejects when the target does not conform. */
   run(target: ConformanceTarget): Promise<void>;
