@@ -121,7 +121,7 @@ describe('a machine with containers to which the network is cut', () => {
   });
 
   it('says so when it is drained, and its sessions go elsewhere when it is given up', async () => {
-    await joined(40);
+    await joined(20);
     const session = await copied();
     await namespace.cut();
     expect(await machines('drain', 'box')).toMatchObject({
