@@ -4,7 +4,7 @@ import { accessibilityFaults, describeAccessiblePages } from './accessible-pages
 /** Two of three pages in one look; accessibility.long.e2e.ts covers all pages, panels and looks. */
 describeAccessiblePages(
   {
-    looks: [['light', 1440, 900]],
+    looks: [[1440, 900, 'light']],
     isSample: true,
   },
   ({ server, chromium }) => {

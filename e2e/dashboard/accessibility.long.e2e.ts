@@ -4,10 +4,8 @@ import { accessibilityFaults, describeAccessiblePages } from './accessible-pages
 describeAccessiblePages(
   {
     looks: [
-      ['light', 1440, 900],
-      ['light', 390, 844],
-      ['dark', 1440, 900],
-      ['dark', 390, 844],
+      [1440, 900, 'light', 'dark'],
+      [390, 844, 'light', 'dark'],
     ],
   },
   ({ server, chromium, ended }) => {

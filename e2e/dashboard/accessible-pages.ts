@@ -13,13 +13,16 @@ import {
   shows,
   start,
   toolsServer,
+  untilInPage,
 } from '@belay/testkit';
 
 const axe = readFileSync(join(repositoryRoot, 'node_modules/axe-core/axe.min.js'), 'utf8');
-const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const all = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] };
+/** What a theme can change, which is nothing but colours. */
+const ofColours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
 /** The violations that axe finds, one per line: rule, element and reason. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+export async function accessibilityFaults(page: Page, runOnly = all): Promise<string[]> {
   // Elements that are fading in have too little contrast, and a fade may begin at any moment.
   await page.evaluate(() => {
     const still = new CSSStyleSheet();
@@ -30,11 +33,11 @@ export async function accessibilityFaults(page: Page): Promise<string[]> {
   });
   await page.evaluate(axe);
   const found = await page.evaluate(
-    async (values) =>
+    async (wanted) =>
       (await (window as unknown as { axe: Axe }).axe.run(document, {
-        runOnly: { type: 'tag', values },
+        runOnly: wanted,
       })) as unknown as AxeResults,
-    tags,
+    runOnly,
   );
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary ?? ''}`),
@@ -50,6 +53,17 @@ on: { schedule: 30 2 * * 1-5 }
 run: { task: Tidy up., model: scripted:example:ask-first, budgets: { dollars: 1 } }
 `;
 
+const isShown = {
+  light: () => document.documentElement.dataset['theme'] === 'light',
+  dark: () => document.documentElement.dataset['theme'] === 'dark',
+};
+
+/** Sets the system’s theme, which the page follows. */
+async function setTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+  await untilInPage(page, isShown[theme]);
+}
+
 /** The size of the whole document, in pixels. */
 const sizeOf = (page: Page): Promise<{ width: number; height: number }> =>
   page.evaluate(() => {
@@ -57,8 +71,8 @@ const sizeOf = (page: Page): Promise<{ width: number; height: number }> =>
     return { width, height };
   });
 
-/** The theme, and the width and height of the viewport. */
-type Look = [theme: 'light' | 'dark', width: number, height: number];
+/** The width and height of the viewport, and the themes in it. */
+type Look = [width: number, height: number, ...themes: ('light' | 'dark')[]];
 
 export interface AccessibleScene {
   server: BelayServer;
@@ -112,21 +126,24 @@ export function describeAccessiblePages(
 
     const tested = (look: number) =>
       places({ ended, waiting, decided }).filter((_, at) => !isSample || at % 3 === look);
-    const cases = looks.map(([theme, width, height], look) => ({ theme, width, height, look }));
+    const cases = looks.map(([width, height, ...themes], look) => ({
+      width,
+      height,
+      themes,
+      look,
+    }));
 
-    it.each(cases)('holds on pages, $theme, $width pixels wide', async (one) => {
-      const { theme, width, height } = one;
+    it.each(cases)('holds on pages, $width pixels wide', async (one) => {
+      const { width, height, themes } = one;
       const page = await chromium.open(server, '/', { width, height });
-      await page.evaluate((name) => {
-        localStorage.setItem(
-          'belay.preferences',
-          JSON.stringify({ state: { theme: name }, version: 0 }),
-        );
-      }, theme);
       for (const [path, within, text] of tested(one.look)) {
         await page.goto(`${server.url}${path}`);
         await shows(page, within, text);
-        expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] });
+        for (const [at, theme] of themes.entries()) {
+          await setTheme(page, theme);
+          const faults = await accessibilityFaults(page, at === 0 ? all : ofColours);
+          expect({ path, theme, faults }).toEqual({ path, theme, faults: [] });
+        }
         // The header stays: only the page below it scrolls.
         expect({ path, size: await sizeOf(page) }).toEqual({ path, size: { width, height } });
       }
