@@ -21,7 +21,7 @@ import type { OwnCommits } from './own-commits.js';
 import type { Recorder } from './recorder.js';
 import { baseRef } from './repository.js';
 import type { RepositoryCopy } from './repository-copy.js';
-import { emptyTree } from './write-first-commit.js';
+import { emptyTree } from './write-commit.js';
 
 type Stored = z.output<(typeof serverCalls)['copies.stored']['output']>;
 

@@ -50,6 +50,13 @@ describe('recording', () => {
       'Belay <belay@localhost>|Belay <belay@localhost>|The workspace at the start',
     );
     expect(Number(inHistory('log', '--format=%ct'))).toBeGreaterThanOrEqual(begun);
+    put('a', 'é\n');
+    await bench.history.commit({ id: 'call-1', message: 'Write “é”' });
+    inHistory('fsck', '--strict', '--full');
+    expect(inHistory('log', '-1', '--format=%P|%an <%ae>|%cn <%ce>|%B')).toBe(
+      `${String(base?.args['commit'])}|Belay <belay@localhost>|Belay <belay@localhost>|Write “é”\n\nBelay-Call: call-1`,
+    );
+    expect(inHistory('show', 'HEAD:a')).toBe('é');
   });
 
   it('makes a commit for each call that changed something, and reports it', async () => {

@@ -5,9 +5,9 @@ import { walkTree } from '../files/walk-tree.js';
 import { WorkspaceFolder } from '../files/workspace-folder.js';
 import { allows, R_OK } from '../permissions.js';
 import { changeArguments, parseChanges, type Change } from './parse-changes.js';
-import { emptyTree, writeFirstCommit } from './write-first-commit.js';
+import { emptyTree, writeCommit } from './write-commit.js';
 import type { Git } from './git.js';
-import { baseRef, branch } from './repository.js';
+import { branch } from './repository.js';
 import { SmallWorkspace } from './small-workspace.js';
 
 /** Larger files are left out of the history. */
@@ -117,28 +117,18 @@ export class Recorder {
     const isNew = this.#isNew;
     this.#isNew = false;
     const isEmpty = (isNew || last?.tree === emptyTree) && (await this.#isEmpty());
-    if (isEmpty) return isNew ? this.#commitFirst(step) : null;
+    if (isEmpty) return isNew ? this.commitTree(emptyTree, step) : null;
     const changed = await this.stage(paths && this.#belowWorkspace(paths));
     if (last && !changed) return null;
     const tree = await this.stagedTree();
     return tree === last?.tree ? null : this.commitTree(tree, step);
   }
 
-  #commitFirst(step: StepLabel): Recorded {
-    this.#last = writeFirstCommit(this.#git.places.folder, messageOf(step));
-    return { commit: this.#last.commit, parent: null, changes: [], total: noChange };
-  }
-
   /** Commits a tree as a step. */
   async commitTree(tree: string, step: StepLabel): Promise<Recorded> {
     const parent = await this.head();
-    const parents = parent === null ? [] : ['-p', parent];
-    const input = messageOf(step);
-    const id = await this.#git.run(['commit-tree', tree, ...parents], { input });
-    const commit = id.trim();
-    const refs = parent === null ? [branch, baseRef] : [branch];
-    const updates = refs.map((ref) => `update ${ref} ${commit}\n`).join('');
-    await this.#git.run(['update-ref', '--stdin'], { input: updates });
+    const message = messageOf(step);
+    const commit = writeCommit(this.#git.places.folder, { tree, parent, message });
     this.#last = { commit, tree };
     if (!parent) return { commit, parent, changes: [], total: noChange };
     const changes = await this.#changesBetween(parent, commit, '--no-renames');
