@@ -203,7 +203,9 @@ describe('a user’s own sign-in', () => {
     const path = `/api/sessions/${id}/export?format=tar`;
     const exported = server.fetch(path, { token: '', headers: ada });
     await until('the files are asked for', () => asked.mock.calls.length > 0);
-    patch.end('the patch');
+    patch.push('the patch');
+    // Not by `end`, which is the agent’s by now.
+    patch.push(null);
     server.sandboxes.patch = undefined;
     expect((await exported).status).toBe(200);
     expect(first?.exports.map(({ format }) => format)).toEqual(['patch']);
