@@ -1,5 +1,5 @@
 import { newEvent } from '@belay/protocol';
-import { PostgresCluster, until } from '@belay/testing';
+import { until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../storage/database-schema.js';
 import { connectionName, postgres } from '../storage/postgres.js';
@@ -8,7 +8,7 @@ import { addLiveServer } from '../testing/add-live-server.js';
 import { alwaysOnEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 
-alwaysOnEveryDatabase('a claim', (databases) => {
+alwaysOnEveryDatabase('a claim', (databases, name) => {
   let logs: TestLogs;
   beforeEach(async () => void (logs = await new TestLogs(databases).open()));
   afterEach(() => logs.close());
@@ -121,55 +121,46 @@ alwaysOnEveryDatabase('a claim', (databases) => {
     expect(await logs.log.claims.handed()).toEqual([]);
     await logs.log.append('one', note('It goes on.'));
   });
-});
 
-describe('with PostgreSQL', () => {
-  let cluster: PostgresCluster;
-  let logs: TestLogs;
-  beforeAll(async () => void (cluster = await PostgresCluster.start()));
-  beforeEach(async () => {
-    logs = await new TestLogs({
-      fresh: async () => ({ DATABASE_URL: await cluster.database() }),
-    }).open();
-  });
-  afterEach(() => logs.close());
-  afterAll(() => cluster.stop());
+  if (name === 'PostgreSQL') describe('among servers', ofServers);
 
-  const alive = (id: string, address: string | null) =>
-    addLiveServer(logs.database.kysely, { id, address });
-  /** A session that another server has. */
-  async function owned(session: string, owner: string): Promise<void> {
-    await logs.session(session);
-    await logs.log.handOver(session, owner);
+  function ofServers(): void {
+    const alive = (id: string, address: string | null) =>
+      addLiveServer(logs.database.kysely, { id, address });
+    /** A session that another server has. */
+    async function owned(session: string, owner: string): Promise<void> {
+      await logs.session(session);
+      await logs.log.handOver(session, owner);
+    }
+    const claimed = async () => (await logs.log.claims.left()).map(({ id }) => id);
+
+    it('takes the sessions of a server that was alone and has just been killed, not of one that shares', async () => {
+      await alive('alone', null);
+      await alive('sharing', 'sharing:1');
+      await owned('one', 'alone');
+      await owned('two', 'sharing');
+      expect(await claimed()).toEqual(['one']);
+    });
+
+    it('takes sessions that a server was stopped in the middle of changing, which it then cannot', async () => {
+      await owned('one', 'stopped');
+      const stopped = new Kysely<DatabaseSchema>({
+        dialect: postgres(logs.config.databaseUrl ?? ''),
+      });
+      const [begun, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const stored = stopped.transaction().execute(async (transaction) => {
+        const own = connectionName('stopped');
+        await sql`select set_config('application_name', ${own}, false)`.execute(transaction);
+        await transaction.updateTable('session').set({ agent_n: 7 }).execute();
+        begun.resolve();
+        await goesOn.promise;
+      });
+      await begun.promise;
+      expect(await claimed()).toEqual(['one']);
+      goesOn.resolve();
+      await expect(stored).rejects.toThrow();
+      await stopped.destroy();
+      expect(await logs.store.find('one')).toMatchObject({ agentN: 0 });
+    });
   }
-  const claimed = async () => (await logs.log.claims.left()).map(({ id }) => id);
-
-  it('takes the sessions of a server that was alone and has just been killed, not of one that shares', async () => {
-    await alive('alone', null);
-    await alive('sharing', 'sharing:1');
-    await owned('one', 'alone');
-    await owned('two', 'sharing');
-    expect(await claimed()).toEqual(['one']);
-  });
-
-  it('takes sessions that a server was stopped in the middle of changing, which it then cannot', async () => {
-    await owned('one', 'stopped');
-    const stopped = new Kysely<DatabaseSchema>({
-      dialect: postgres(logs.config.databaseUrl ?? ''),
-    });
-    const [begun, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const stored = stopped.transaction().execute(async (transaction) => {
-      const name = connectionName('stopped');
-      await sql`select set_config('application_name', ${name}, false)`.execute(transaction);
-      await transaction.updateTable('session').set({ agent_n: 7 }).execute();
-      begun.resolve();
-      await goesOn.promise;
-    });
-    await begun.promise;
-    expect(await claimed()).toEqual(['one']);
-    goesOn.resolve();
-    await expect(stored).rejects.toThrow();
-    await stopped.destroy();
-    expect(await logs.store.find('one')).toMatchObject({ agentN: 0 });
-  });
 });

@@ -15,9 +15,14 @@ export function onEveryDatabase(what: string, specs: Specs): void {
   describe.each(sampled(1, everyDatabase))(`${what}, in %s`, (_, on) => on(specs));
 }
 
-/** The same in every run, for what each database does in its own way. */
-export function alwaysOnEveryDatabase(what: string, specs: Specs): void {
-  describe.each(everyDatabase)(`${what}, in %s`, (_, on) => on(specs));
+/** The same in every run, for what each database does in its own way; the specs are told its name. */
+export function alwaysOnEveryDatabase(
+  what: string,
+  specs: (databases: TestDatabases, name: string) => void,
+): void {
+  describe.each(everyDatabase)(`${what}, in %s`, (name, on) =>
+    on((databases) => specs(databases, name)),
+  );
 }
 
 function onSqlite(specs: Specs): void {
@@ -25,7 +30,7 @@ function onSqlite(specs: Specs): void {
 }
 
 /** With a real cluster for this file. */
-function onPostgres(specs: Specs): void {
+export function onPostgres(specs: Specs): void {
   let cluster: PostgresCluster;
   beforeAll(async () => {
     cluster = await PostgresCluster.start();
