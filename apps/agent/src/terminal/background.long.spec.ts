@@ -1,3 +1,3 @@
-import { describeBackground } from './testing/describe-background.js';
+import { longTestsOf } from '@belay/testing';
 
-describeBackground('sh');
+longTestsOf(() => jest.requireActual('./background.spec.js'));

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { freePort, until } from '@belay/testing';
+import { freePort, itLong, sampled, until } from '@belay/testing';
 import { describeBackground, held } from './testing/describe-background.js';
 import { TerminalBench } from './testing/terminal-bench.js';
 
-describeBackground('bash');
+describe.each(sampled(1, ['bash', 'sh']))('a background command with %s', describeBackground);
 
 describe('a wait until something happens', () => {
   let bench: TerminalBench;
@@ -25,7 +25,7 @@ describe('a wait until something happens', () => {
     });
   });
 
-  it('is not over for a port on which another program listened before', async () => {
+  itLong('is not over for a port on which another program listened before', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, resolve));
     const address = server.address();
@@ -76,7 +76,7 @@ describe('a wait until something happens', () => {
     expect(read).toMatchObject({ happened: 'end', exitCode: 5 });
   });
 
-  it('is bounded', async () => {
+  itLong('is bounded', async () => {
     const wait = 0.3;
     expect(await bench.run('sleep 600', { until: { text: 'never' }, wait })).toMatchObject({
       happened: 'time',

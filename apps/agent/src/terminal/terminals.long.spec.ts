@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from '@belay/testing';
-import { describeStalled, describeTerminals } from './testing/describe-terminals.js';
+import { longTestsOf, until } from '@belay/testing';
+import { describeStalled } from './testing/describe-terminals.js';
 import { TerminalBench } from './testing/terminal-bench.js';
 
-describeTerminals('sh');
+longTestsOf(() => jest.requireActual('./terminals.spec.js'));
 describeStalled('bash');
 describeStalled('sh');
 

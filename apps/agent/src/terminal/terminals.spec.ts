@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '@belay/testing';
+import { itLong, sampled, until } from '@belay/testing';
 import { describeTerminals } from './testing/describe-terminals.js';
 import { TerminalBench } from './testing/terminal-bench.js';
 
-describeTerminals('bash');
+describe.each(sampled(1, ['bash', 'sh']))('terminals with %s', describeTerminals);
 
 test('a terminal that is opened again goes on behind its old bytes', async () => {
   const bench = await TerminalBench.open();
@@ -18,7 +18,7 @@ test('a terminal that is opened again goes on behind its old bytes', async () =>
   await bench.close();
 });
 
-test('goes on where the server has stored a terminal already', async () => {
+itLong('goes on where the server has stored a terminal already', async () => {
   const bench = await TerminalBench.open({ stored: () => Promise.resolve(1_000) });
   expect((await bench.run('echo x')).from).toBeGreaterThan(1_000);
   await bench.close();
@@ -46,7 +46,7 @@ test('keystrokes into a terminal that is still opening are not lost', async () =
   await bench.close();
 });
 
-test('a ~/.bashrc that ends every shell does not lock the agent out', async () => {
+itLong('a ~/.bashrc that ends every shell does not lock the agent out', async () => {
   const bench = await TerminalBench.open();
   await writeFile(join(bench.folder, '.bashrc'), 'exit 3\n');
   expect(await bench.run('echo in; (exit 4)')).toMatchObject({ text: 'in\n', exitCode: 4 });
@@ -54,7 +54,7 @@ test('a ~/.bashrc that ends every shell does not lock the agent out', async () =
   await bench.close();
 });
 
-test('a shell whose first prompt cannot report itself is called into its loop', async () => {
+itLong('a shell whose first prompt cannot report itself is called into its loop', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'belay-shell-'));
   // As at the limit of processes: a prompt that starts no program.
   const start = `printf '. %s\\nPS1="$ "\\n' "$ENV" >${folder}/start`;

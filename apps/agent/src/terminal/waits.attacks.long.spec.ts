@@ -1,8 +1,3 @@
-import { describeFloods } from './testing/describe-floods.js';
+import { longTestsOf } from '@belay/testing';
 
-describeFloods([
-  ['begun colours', '\\033['],
-  ['colours', '\\033[0;'],
-  ['long titles', `\\033]${'x'.repeat(900)}`],
-  ['long colours', `\\033[${'0'.repeat(90)}   `],
-]);
+longTestsOf(() => jest.requireActual('./waits.attacks.spec.js'));

@@ -1,5 +1,6 @@
-import { equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { stripVTControlCharacters } from 'node:util';
 import { caseWaitSeconds, type ConformanceCase } from './target.js';
 
 const mebibyte = 1024 * 1024;
@@ -63,6 +64,7 @@ export const dataCases: ConformanceCase[] = [
   },
   {
     name: 'a command with input changes the shell as any other',
+    isLong: true,
     async run(target) {
       await target.run('read -r line; mkdir -p inside; cd inside', { stdin: 'first\nsecond\n' });
       equal((await target.run('echo "$line"; basename "$PWD"')).text, 'first\ninside\n');
@@ -108,6 +110,7 @@ export const dataCases: ConformanceCase[] = [
   {
     name: 'pages by offset are exact',
     isForOneImage: true,
+    isLong: true,
     async run(target) {
       const { from, to } = await target.run('seq 1 20000', { wait: caseWaitSeconds });
       let text = '';
@@ -148,6 +151,7 @@ export const dataCases: ConformanceCase[] = [
   },
   {
     name: 'random bytes in the terminal change nothing',
+    isLong: true,
     async run(target) {
       equal((await target.run('head -c 300000 /dev/urandom; (exit 4)')).exitCode, 4);
       await target.run("printf '\\033c'");
@@ -157,6 +161,7 @@ export const dataCases: ConformanceCase[] = [
   {
     name: '5 MiB of output makes few events',
     isForOneImage: true,
+    isLong: true,
     async run(target) {
       const before = await target.countEvents();
       const result = await target.run(`yes 0123456789abcde | head -c ${5 * mebibyte}`, {
@@ -168,7 +173,38 @@ export const dataCases: ConformanceCase[] = [
     },
   },
   {
+    name: 'a job that prints all the time loses nothing while commands are handed over',
+    isLong: true,
+    async run(target) {
+      const before = (await target.run('true')).to;
+      await target.run('i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo "<job$i>"; done', {
+        background: true,
+      });
+      for (let turn = 0; turn < 60; turn += 1) {
+        match(
+          (await target.run(`echo "[turn$((${turn}))]"; (exit ${turn})`)).text,
+          new RegExp(`\\[turn${turn}\\]`),
+        );
+      }
+      await target.run('wait', { wait: 60 });
+      const text = Buffer.from(await target.printed('main'))
+        .subarray(before)
+        .toString();
+      // A line of which the rest does not come in time is cut by the prompt.
+      const own =
+        /\r\n~?[\w/.-]* \$ |(?:echo "\[turn\$\(\(\d+\)\)\]"; \(exit \d+\)|\[turn\d+\]|wait)\r\n/g;
+      const printed = stripVTControlCharacters(text).replace(own, '');
+      const seen = [...printed.matchAll(/<job(\d+)>/g)].map((found) => Number(found[1]));
+      deepEqual(
+        seen,
+        Array.from({ length: 3000 }, (_, index) => index + 1),
+      );
+      ok(!text.includes('6973'));
+    },
+  },
+  {
     name: 'a progress line that is overwritten is read once',
+    isLong: true,
     async run(target) {
       const result = await target.run(
         "i=0; while [ $i -lt 100 ]; do i=$((i+1)); printf '\\r%d%%' $i; done; echo; printf '\\033[32mok\\033[0m\\n'",

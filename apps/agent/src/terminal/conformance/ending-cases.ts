@@ -1,5 +1,4 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { stripVTControlCharacters } from 'node:util';
 import { until } from '@belay/testing';
 import {
   living,
@@ -87,6 +86,7 @@ export const endingCases: ConformanceCase[] = [
   },
   {
     name: 'a timeout ends loops of the shell itself',
+    isLong: true,
     async run(target) {
       for (const loop of [
         'while :; do :; done',
@@ -121,6 +121,7 @@ sh -c 'echo $$ >>'$F'; exec sleep 600' | cat | cat
   },
   {
     name: 'a timeout kills what dropped its environment, its session and its parents at once',
+    isLong: true,
     async run(target) {
       await script(target, 'bare', `${daemon}\n(${daemon}) &\nsleep 600`);
       await timeOut(target, { name: 'bare', run: '. ./bare', starts: 2 });
@@ -209,6 +210,7 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
   },
   {
     name: 'Ctrl-C while a program floods the terminal',
+    isLong: true,
     async run(target) {
       await target.run('yes', { wait: 0.5 });
       const began = Date.now();
@@ -219,6 +221,7 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
   },
   {
     name: 'a program that ignores Ctrl-C is killed on demand, twice at once does no harm',
+    isLong: true,
     async run(target) {
       const command = 'sh -c \'trap "" INT TERM; echo begun; while :; do sleep 0.1; done\'';
       await runUntil(target, command, 'begun');
@@ -258,6 +261,7 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
   },
   {
     name: 'a process id that was used before is not mistaken',
+    isLong: true,
     async run(target) {
       // A killed process is identified by its start and its command, so an older process outlives any number of kills.
       await target.run("sh -c 'echo $$ >old.pids; exec sleep 600' &");
@@ -298,35 +302,6 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
       await target.run('until [ -s server.pids ]; do sleep 0.02; done');
       await target.interrupt({ kill: true });
       await nobodyLeft(target, 'server', 1);
-    },
-  },
-  {
-    name: 'a job that prints all the time loses nothing while commands are handed over',
-    async run(target) {
-      const before = (await target.run('true')).to;
-      await target.run('i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo "<job$i>"; done', {
-        background: true,
-      });
-      for (let turn = 0; turn < 60; turn += 1) {
-        match(
-          (await target.run(`echo "[turn$((${turn}))]"; (exit ${turn})`)).text,
-          new RegExp(`\\[turn${turn}\\]`),
-        );
-      }
-      await target.run('wait', { wait: 60 });
-      const text = Buffer.from(await target.printed('main'))
-        .subarray(before)
-        .toString();
-      // A line of which the rest does not come in time is cut by the prompt.
-      const own =
-        /\r\n~?[\w/.-]* \$ |(?:echo "\[turn\$\(\(\d+\)\)\]"; \(exit \d+\)|\[turn\d+\]|wait)\r\n/g;
-      const printed = stripVTControlCharacters(text).replace(own, '');
-      const seen = [...printed.matchAll(/<job(\d+)>/g)].map((found) => Number(found[1]));
-      deepEqual(
-        seen,
-        Array.from({ length: 3000 }, (_, index) => index + 1),
-      );
-      ok(!text.includes('6973'));
     },
   },
   {

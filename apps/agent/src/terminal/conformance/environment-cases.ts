@@ -86,6 +86,7 @@ export const environmentCases: ConformanceCase[] = [
   },
   {
     name: 'vi edits a file',
+    isLong: true,
     needs: ['vi'],
     async run(target) {
       await runUntil(target, 'vi edited', '~');
@@ -121,6 +122,7 @@ export const environmentCases: ConformanceCase[] = [
   },
   {
     name: 'a directory that does not exist',
+    isLong: true,
     async run(target) {
       const result = await target.run('cd /no/such/directory');
       ok(result.exitCode !== 0);
@@ -130,6 +132,7 @@ export const environmentCases: ConformanceCase[] = [
   },
   {
     name: 'a user that does not exist',
+    isLong: true,
     async run(target) {
       const result = await target.run('id no-such-user');
       equal(result.status, 'exited');

@@ -44,6 +44,7 @@ export const sourceCases: ConformanceCase[] = [
   },
   {
     name: 'several lines and comments are one command',
+    isLong: true,
     async run(target) {
       const result = await target.run(
         '# first\nfor i in 1 2; do\n  echo "$i" # inside\ndone\n\n# last',
@@ -60,6 +61,7 @@ export const sourceCases: ConformanceCase[] = [
   },
   {
     name: 'a heredoc at the very end without a line end',
+    isLong: true,
     async run(target) {
       equal((await target.run('cat <<END\nlast line\nEND')).text, 'last line\n');
     },
@@ -76,6 +78,7 @@ export const sourceCases: ConformanceCase[] = [
   },
   {
     name: 'an unclosed quote is an error, not a hang',
+    isLong: true,
     async run(target) {
       const result = await target.run('echo "open');
       equal(result.status, 'exited');
@@ -85,6 +88,7 @@ export const sourceCases: ConformanceCase[] = [
   },
   {
     name: 'break, continue and return outside of loops and functions do no harm',
+    isLong: true,
     async run(target) {
       for (const command of ['break', 'continue', 'break 9', 'return 3', 'break; echo x']) {
         await target.run(command);
@@ -106,6 +110,7 @@ export const sourceCases: ConformanceCase[] = [
   },
   {
     name: 'set -e in a subshell ends the subshell only',
+    isLong: true,
     async run(target) {
       equal((await target.run('(set -e; false; echo no); echo "code $?"')).text, 'code 1\n');
     },
@@ -120,6 +125,7 @@ export const sourceCases: ConformanceCase[] = [
   },
   {
     name: 'exec replacing the shell gives the code of what replaced it',
+    isLong: true,
     async run(target) {
       const result = await target.run('exec sh -c "echo replaced; exit 9"');
       equal(result.exitCode, 9);
@@ -164,6 +170,7 @@ export const sourceCases: ConformanceCase[] = [
   },
   {
     name: 'functions and aliases named like builtins are left alone, and commands still run',
+    isLong: true,
     async run(target) {
       await target.run('read() { echo mine; }; printf() { echo mine; }; ulimit() { echo mine; }');
       await target.run("alias command='echo mine' builtin='echo mine' eval='echo mine'");
@@ -175,6 +182,7 @@ export const sourceCases: ConformanceCase[] = [
   },
   {
     name: 'functions named like special builtins are left alone, and commands still run',
+    isLong: true,
     needs: ['bash'],
     async run(target) {
       for (const name of 'command . : [ eval set unset trap break return exit'.split(' ')) {
@@ -227,6 +235,7 @@ export const sourceCases: ConformanceCase[] = [
   },
   {
     name: 'escape sequences, even unfinished ones, change nothing',
+    isLong: true,
     async run(target) {
       const codes = [
         '\\033[2J\\033[H',

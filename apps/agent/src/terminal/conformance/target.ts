@@ -37,7 +37,7 @@ export interface ConformanceCase {
   name: string;
   /** The case does not apply to an image without these. */
   needs?: Need[];
-  /** The case takes seconds, and others show most of what it shows: it is left to the long tests. */
+  /** Others show most of what the case shows: it is left to the long tests. */
   isLong?: true;
   /** One image shows it for all: not its programs do what the case tests, but the kernel, the agent and the server. */
   isForOneImage?: true;

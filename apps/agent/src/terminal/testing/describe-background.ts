@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { staysTrue, until } from '@belay/testing';
+import { itLong, sampled, staysTrue, until } from '@belay/testing';
 import { TerminalBench } from './terminal-bench.js';
 
 /** Waits for its gate to open: however slow the machine is, it does not end within the call that begins it. */
@@ -12,12 +12,10 @@ const holdUp = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer
 
 /** What background commands are, whatever the shell. */
 export function describeBackground(shell: 'bash' | 'sh'): void {
-  describe(`a background command with ${shell}`, () => {
-    const given = withBench(shell);
-    describeOne(given);
-    describeSeveral(given);
-    describe('attacks: a forged end', () => describeForged(given));
-  });
+  const given = withBench(shell);
+  describeOne(given);
+  describeSeveral(given);
+  describe('attacks: a forged end', () => describeForged(given));
 }
 
 /** A bench for each test, and what tests do with it. */
@@ -50,7 +48,7 @@ function describeOne({ bench, exits, background, openGate, read, told }: Given):
     });
   });
 
-  it('is named by its beginning, with a mark, where it is long', async () => {
+  itLong('is named by its beginning, with a mark, where it is long', async () => {
     const command = `sleep 600; ${'x'.repeat(300)}`;
     await background(command);
     const named = `${command.slice(0, 199)}…`;
@@ -59,10 +57,12 @@ function describeOne({ bench, exits, background, openGate, read, told }: Given):
     expect(terminals[0]?.background).toMatchObject([{ command: named }]);
   });
 
-  it.each([
-    ['no-such-program', 127, 'not found'],
-    ['echo broken; exit 3', 3, 'broken'],
-  ])('that fails at once is reported once with its exit code: %s', async (command, code, text) => {
+  it.each(
+    sampled(1, [
+      ['no-such-program', 127, 'not found'],
+      ['echo broken; exit 3', 3, 'broken'],
+    ]),
+  )('that fails at once is reported once with its exit code: %s', async (command, code, text) => {
     const result = await background(command);
     if (result.status === 'exited') {
       expect(result).toMatchObject({ exitCode: code, text: expect.stringContaining(text) });
@@ -74,13 +74,15 @@ function describeOne({ bench, exits, background, openGate, read, told }: Given):
     }
   });
 
-  it.each([
-    ['ends by itself', 'echo bye; exit 7', 7],
-    ['replaces its shell', "exec sh -c 'echo bye; exit 7'", 7],
-    ['is killed', 'echo bye; kill -9 $(sh -c "echo \\$PPID")', 137],
-    ['is asked to end', "sh -c 'echo bye; kill -TERM $PPID; sleep 5'", 143],
-    ['stops at the first failure', 'set -e; echo bye; false; echo not', 1],
-  ])('that %s is told with its exit code and last lines', async (_, command, exitCode) => {
+  it.each(
+    sampled(2, [
+      ['ends by itself', 'echo bye; exit 7', 7],
+      ['is killed', 'echo bye; kill -9 $(sh -c "echo \\$PPID")', 137],
+      ['replaces its shell', "exec sh -c 'echo bye; exit 7'", 7],
+      ['is asked to end', "sh -c 'echo bye; kill -TERM $PPID; sleep 5'", 143],
+      ['stops at the first failure', 'set -e; echo bye; false; echo not', 1],
+    ]),
+  )('that %s is told with its exit code and last lines', async (_, command, exitCode) => {
     await background(held(command));
     await bench().run('sleep 0.1; (exit 4)');
     openGate();
@@ -155,14 +157,14 @@ function describeSeveral({ bench, exits, background, openGate, told }: Given): v
     expect(exits()).toMatchObject([{ status: 'timeout', exitCode: null }]);
   });
 
-  it('that a user interrupts is told', async () => {
+  itLong('that a user interrupts is told', async () => {
     await background('sleep 600');
     await bench().call('terminal.interrupt', { kill: true }, { source: 'user' });
     await told();
     expect(exits()).toMatchObject([{ status: 'interrupted' }]);
   });
 
-  it('is not told of when its terminal is closed', async () => {
+  itLong('is not told of when its terminal is closed', async () => {
     await background('sleep 600');
     await bench().call('terminal.close', { terminal: 'main' });
     expect(exits()).toEqual([]);
@@ -198,7 +200,7 @@ printf 'ended %s ${status}\\000' "$id" >"$d/reports"`;
     await shown(/another exit code.* is taken/);
   });
 
-  it('is shown also by an agent that is held up until the command is gone', async () => {
+  itLong('is shown also by an agent that is held up until the command is gone', async () => {
     await background(held(`${forge(0)}; ${release}; : >"$HOME/released"; exit 7`));
     openGate();
     while (!existsSync(join(bench().folder, 'released'))) holdUp(10);
@@ -208,7 +210,7 @@ printf 'ended %s ${status}\\000' "$id" >"$d/reports"`;
     await shown(/another exit code.* is taken/);
   });
 
-  it('is not a success when the one that would report is killed first', async () => {
+  itLong('is not a success when the one that would report is killed first', async () => {
     // The subshell that reports is the parent of the one that runs this.
     const parent = '$(sh -c "sed -n s/^PPid:.//p /proc/\\$PPID/status")';
     await background(held(`(${forge(0)}); kill -9 ${parent}`));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { caseWaitSeconds } from '../conformance/target.js';
 import { TerminalBench } from './terminal-bench.js';
 
@@ -29,12 +29,10 @@ function stallUntilFile(file: string): void {
 
 /** What terminals are for agents and users, whatever the shell. */
 export function describeTerminals(shell: 'bash' | 'sh'): void {
-  describe(`terminals with ${shell}`, () => {
-    const bench = benchWith(shell);
-    describeReports(bench);
-    describeTakingOver(bench);
-    describeCancelling(bench);
-  });
+  const bench = benchWith(shell);
+  describeReports(bench);
+  describeTakingOver(bench);
+  describeCancelling(bench);
 }
 
 /** How output arrives while the agent’s process is too busy to read it, which takes seconds. */
@@ -154,7 +152,7 @@ function describeTakingOver(bench: Bench): void {
     expect(result.text).toBe('42\nmine\n');
   });
 
-  test('an order that a Ctrl-C drops is repeated, and the ^C is not its output', async () => {
+  itLong('an order that a Ctrl-C drops is repeated, and the ^C is not its output', async () => {
     await bench().run('v=1');
     await appears(bench, 'the prompt', () => bench().screen().endsWith('$ '));
     bench().terminals.find('main')?.type('\x03');
@@ -163,7 +161,7 @@ function describeTakingOver(bench: Bench): void {
     expect((await bench().run('echo $v')).text).toBe('1\n');
   });
 
-  test('a terminal is handed back while its shell waits already, unread', async () => {
+  itLong('a terminal is handed back while its shell waits already, unread', async () => {
     await bench().run('v=1');
     for (const turn of [1, 2, 3]) {
       bench().terminals.hold('main', 'user');
@@ -181,7 +179,7 @@ function describeTakingOver(bench: Bench): void {
     }
   });
 
-  test('a terminal is handed back while its prompt is shown, unread', async () => {
+  itLong('a terminal is handed back while its prompt is shown, unread', async () => {
     await bench().run('v=1');
     bench().terminals.hold('main', 'user');
     stall(300);
@@ -216,7 +214,7 @@ function describeTakingOver(bench: Bench): void {
     expect((await bench().run('echo on')).text).toBe('on\n');
   });
 
-  test('the echo of a key does not wait', async () => {
+  itLong('the echo of a key does not wait', async () => {
     await bench().run('true');
     bench().terminals.hold('main', 'user');
     const before = bench().screen().length;
@@ -239,7 +237,7 @@ function describeCancelling(bench: Bench): void {
     expect((await bench().run('echo on')).text).toBe('on\n');
   });
 
-  test('a cancelled call ends a command that ignores Ctrl-C', async () => {
+  itLong('a cancelled call ends a command that ignores Ctrl-C', async () => {
     const controller = new AbortController();
     const command = 'sh -c \'trap "" INT; echo begun; while :; do sleep 0.1; done\'';
     const run = bench().call('terminal.run', { command }, { signal: controller.signal });
