@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { AppError } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import { pack } from 'tar-stream';
 import { RepositoryCopy } from './repository-copy.js';
 import { CopyShelf } from './testing/copy-shelf.js';
@@ -29,11 +30,20 @@ const put = (path: string, content: string | Buffer, into = bench) => {
   mkdirSync(dirname(join(into.workspace, path)), { recursive: true });
   writeFileSync(join(into.workspace, path), content);
 };
-const git = (args: string[], into = bench) =>
-  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+const [name, email] = ['t', 't@t'];
+const author = {
+  GIT_AUTHOR_NAME: name,
+  GIT_AUTHOR_EMAIL: email,
+  GIT_COMMITTER_NAME: name,
+  GIT_COMMITTER_EMAIL: email,
+};
+/** Runs these commands of git in the workspace, by one process of the test; returns what they print. */
+const git = (commands: string[], into = bench) =>
+  execFileSync('sh', ['-ec', commands.map((command) => `git ${command}`).join('\n')], {
     cwd: into.workspace,
     stdio: 'pipe',
     encoding: 'utf8',
+    env: { ...process.env, ...author },
   });
 let calls = 0;
 const step = (into = bench) =>
@@ -52,16 +62,18 @@ async function restored(): Promise<HistoryBench> {
 }
 
 /** All that a user can see of the workspace’s own repository. */
-function repository(of: HistoryBench) {
-  git(['fsck', '--strict', '--no-dangling'], of);
-  return {
-    log: git(['log', '--all', '--format=%H %D %s'], of),
-    reflog: git(['reflog', '--all', '--format=%H %gs'], of),
-    status: git(['status', '--porcelain'], of),
-    stash: git(['stash', 'list'], of),
-    refs: git(['for-each-ref'], of),
-  };
-}
+const repository = (of: HistoryBench): string =>
+  git(
+    [
+      'fsck --strict --no-dangling >/dev/null',
+      "log --all --format='log %H %D %s'",
+      "reflog --all --format='reflog %H %gs'",
+      'status --porcelain',
+      'stash list',
+      'for-each-ref',
+    ],
+    of,
+  );
 const files = (of: HistoryBench) =>
   Object.fromEntries(
     Object.entries(treeOf(of.workspace)).filter(([path]) => !path.startsWith('.git/')),
@@ -76,13 +88,11 @@ async function expectSame(found: HistoryBench): Promise<void> {
 
 describe('copies of steps', () => {
   beforeEach(async () => {
-    git(['init', '-q', '-b', 'main']);
     put('.gitignore', 'dist\n');
     put('a.txt', 'one\r\n');
     put('bin/run.sh', '#!/bin/sh\n');
     symlinkSync('nowhere', join(bench.workspace, 'link'));
-    git(['add', '.']);
-    git(['commit', '-qm', 'Theirs']);
+    git(['init -q -b main', 'add .', 'commit -qm Theirs']);
     await bench.history.begin();
     await bench.history.copies.flush();
   });
@@ -90,30 +100,21 @@ describe('copies of steps', () => {
   it('bring back files, steps and .git, whatever was done to them in between', async () => {
     const works: (() => void)[] = [
       () => put('a.txt', 'two\n'),
-      () => git(['commit', '-qam', 'Two']),
-      () => git(['checkout', '-q', '-b', 'work']),
+      () => git(['commit -qam Two']),
+      () => git(['checkout -q -b work']),
       () => put('d/e', 'x'.repeat(50_000)),
-      () => {
-        git(['add', '.']);
-        git(['commit', '-qm', 'Work']);
-        git(['branch', '-q', '-m', 'work', 'work/deeper']);
-      },
+      () => git(['add .', 'commit -qm Work', 'branch -q -m work work/deeper']),
       () => {
         put('a.txt', 'stashed\n');
-        git(['stash', '-q']);
+        git(['stash -q']);
       },
-      () => git(['gc', '-q']),
+      () => git(['gc -q']),
       () => {
-        git(['branch', '-q', '-m', 'work/deeper', 'work']);
-        git(['tag', 'v1']);
+        git(['branch -q -m work/deeper work', 'tag v1']);
         rmSync(join(bench.workspace, 'bin'), { recursive: true });
       },
-      () => git(['checkout', '-q', '-f', 'main']),
-      () => {
-        git(['branch', '-q', '-D', 'work']);
-        git(['config', 'core.pager', 'cat']);
-        git(['pack-refs', '--all']);
-      },
+      () => git(['checkout -q -f main']),
+      () => git(['branch -q -D work', 'config core.pager cat', 'pack-refs --all']),
     ];
     for (const [index, work] of works.entries()) {
       work();
@@ -128,7 +129,7 @@ describe('copies of steps', () => {
     shelf = new CopyShelf();
     bench = newBench();
     put('a.txt', 'one\n');
-    git(['init', '-q']);
+    git(['init -q']);
     const failing = shelf.open.bind(shelf);
     shelf.open = async (part) => {
       if (part.kind === 'repository') throw new AppError('unavailable', 'The sandbox is lost.');
@@ -140,8 +141,7 @@ describe('copies of steps', () => {
 
   it('send what is new: nothing for nothing, little for little', async () => {
     put('large.txt', Array.from({ length: 20_000 }, (_, n) => `line ${n * n}\n`).join(''));
-    git(['add', '.']);
-    git(['commit', '-qm', 'Large']);
+    git(['add .', 'commit -qm Large']);
     await copy();
     const [before, count] = [shelf.bytes, shelf.parts.length];
     await copy();
@@ -153,7 +153,7 @@ describe('copies of steps', () => {
     await copy();
     expect(shelf.shown.slice(count)).toEqual([`steps ${count + 1}`]);
     expect(shelf.bytes - before).toBeLessThan(2_000);
-    git(['commit', '-qam', 'One line']);
+    git(["commit -qam 'One line'"]);
     await copy();
     await expectSame(await restored());
   });
@@ -162,14 +162,13 @@ describe('copies of steps', () => {
     await bench.history.copies.close();
     const again = bench.another();
     put('a.txt', 'again\n');
-    git(['commit', '-qam', 'Again']);
+    git(['commit -qam Again']);
     await again.begin();
     await again.copies.flush();
     expect(shelf.shown).toEqual(['repository 1*', 'steps 2*', 'steps 3', 'repository 4']);
     const next = await restored();
     put('b.txt', 'next\n', next);
-    git(['add', '.'], next);
-    git(['commit', '-qm', 'Next'], next);
+    git(['add .', 'commit -qm Next'], next);
     await next.history.begin();
     await next.history.copies.flush();
     expect(shelf.shown.slice(4)).toEqual(['steps 5', 'repository 6']);
@@ -177,25 +176,24 @@ describe('copies of steps', () => {
     await expectSame(await restored());
   });
 
-  it('made while a program commits have no reference without its objects', async () => {
+  itLong('made while a program commits have no reference without its objects', async () => {
     put('a.txt', 'meanwhile\n');
     const open = shelf.open.bind(shelf);
     // The files have been listed, and none of them was read.
     shelf.open = async (part) => {
-      if (part.kind === 'repository') git(['commit', '-qam', 'Meanwhile', '--allow-empty']);
+      if (part.kind === 'repository') git(['commit -qam Meanwhile --allow-empty']);
       return open(part);
     };
-    git(['commit', '-qam', 'First']);
+    git(['commit -qam First']);
     await copy();
     const found = await restored();
-    git(['fsck', '--strict'], found);
-    expect(git(['log', '-1', '--format=%s'], found)).toBe('Meanwhile\n');
+    expect(git(['fsck --strict >/dev/null', 'log -1 --format=%s'], found)).toBe('Meanwhile\n');
     shelf.open = open;
     await copy();
     await expectSame(await restored());
   });
 
-  it('say which files they lack', async () => {
+  itLong('say which files they lack', async () => {
     put('huge.bin', Buffer.alloc(50_000_001));
     await copy();
     const made = newBench();
@@ -217,27 +215,30 @@ describe('copies of steps', () => {
     await expectSame(await restored());
   });
 
-  it('replace the older ones beyond the limit, then leave out old steps, then stop with a note', async () => {
-    const noise = (bytes: number) =>
-      Buffer.from(Array.from({ length: bytes }, () => Math.floor(Math.random() * 256)));
-    for (let n = 0; n < 3; n++) {
+  itLong(
+    'replace the older ones beyond the limit, then leave out old steps, then stop with a note',
+    async () => {
+      const noise = (bytes: number) =>
+        Buffer.from(Array.from({ length: bytes }, () => Math.floor(Math.random() * 256)));
+      for (let n = 0; n < 3; n++) {
+        put('noise.bin', noise(100_000));
+        await copy();
+      }
+      shelf.maxBytes = shelf.bytes + 50_000;
       put('noise.bin', noise(100_000));
       await copy();
-    }
-    shelf.maxBytes = shelf.bytes + 50_000;
-    put('noise.bin', noise(100_000));
-    await copy();
-    expect(shelf.shown.filter((part) => part.startsWith('steps'))).toEqual([
-      expect.stringMatching(/\*$/),
-    ]);
-    const found = await restored();
-    expect(files(found)).toEqual(files(bench));
-    expect(await log(found)).toEqual((await log(bench)).slice(0, 1));
-    put('noise.bin', noise(600_000));
-    await expect(copy()).rejects.toMatchObject({ code: 'too_large' });
-    expect(bench.commits().at(-1)?.message).toContain('Copies of the files end here');
-    expect(files(await restored())['noise.bin']).toHaveLength(100_000);
-  });
+      expect(shelf.shown.filter((part) => part.startsWith('steps'))).toEqual([
+        expect.stringMatching(/\*$/),
+      ]);
+      const found = await restored();
+      expect(files(found)).toEqual(files(bench));
+      expect(await log(found)).toEqual((await log(bench)).slice(0, 1));
+      put('noise.bin', noise(600_000));
+      await expect(copy()).rejects.toMatchObject({ code: 'too_large' });
+      expect(bench.commits().at(-1)?.message).toContain('Copies of the files end here');
+      expect(files(await restored())['noise.bin']).toHaveLength(100_000);
+    },
+  );
 
   it('are not made for a server that does not want them, nor of an empty folder', async () => {
     shelf = new CopyShelf();
