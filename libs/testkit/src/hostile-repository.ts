@@ -14,6 +14,14 @@ export const gitIn = (folder: string, ...args: string[]): string =>
     stdio: 'pipe',
   });
 
+const commitAll = `git init -q -b main --template=
+git add .
+git -c user.name=t -c user.email=t@t commit -q -m "$1"`;
+
+/** Makes the folder a repository with one commit of all that is in it, by one process of the test. */
+export const commitFolder = (folder: string, message: string): void =>
+  void execFileSync('sh', ['-ec', commitAll, 'sh', message], { cwd: folder, stdio: 'pipe' });
+
 /** The file to which the programs of a hostile folder append when they run. */
 export class Canary {
   constructor(readonly file: string) {}
@@ -41,9 +49,7 @@ export function hostileRepository(folder: string, canaryFile: string): Canary {
   put(folder, 'node_modules/.bin/git', `#!/bin/sh\necho git >> '${canaryFile}'\nexit 1\n`);
   chmodSync(join(folder, 'node_modules/.bin/git'), 0o755);
   put(folder, '.gitignore', 'node_modules\n');
-  gitIn(folder, 'init', '-q', '-b', 'main', '--template=');
-  gitIn(folder, 'add', '.');
-  gitIn(folder, 'commit', '-q', '-m', 'first');
+  commitFolder(folder, 'first');
   put(folder, '.gitattributes', '* filter=evil diff=evil merge=evil\n*.slow filter=slow\n');
   put(folder, 'b.slow', 'slow\n');
   for (const hook of hooks) {

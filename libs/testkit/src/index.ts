@@ -40,7 +40,7 @@ export { SecondEngine, type SecondEngineOptions } from './second-engine.js';
 export { SharedServers, type ServerPlace } from './shared-servers.js';
 export * from './source-copy.js';
 export { untilWarm } from './until-warm.js';
-export { Canary, gitIn, hostileRepository, put } from './hostile-repository.js';
+export { Canary, commitFolder, gitIn, hostileRepository, put } from './hostile-repository.js';
 export { GitServer } from './git-server.js';
 export { PullRequestServer } from './pull-request-server.js';
 export { callForge } from './forge/call-forge.js';

@@ -15,7 +15,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { itLong, sampled } from '@belay/testing';
-import { Canary, gitIn, hostileRepository, put } from '@belay/testkit';
+import { Canary, commitFolder, gitIn, hostileRepository, put } from '@belay/testkit';
 import { applyPatch } from './apply-patch.js';
 import { appliedSentence } from './outward-links.js';
 import { packed } from './testing/packed.js';
@@ -109,9 +109,7 @@ describe('attacks: what lies outside of a folder', () => {
   const secret = 'the secret';
   beforeEach(() => {
     put(outside, 'secret.txt', `${secret}\n`);
-    gitIn(outside, 'init', '-q', '-b', 'main');
-    gitIn(outside, 'add', '.');
-    gitIn(outside, 'commit', '-q', '-m', `commit of ${secret}`);
+    commitFolder(outside, `commit of ${secret}`);
     put(folder, 'a.txt', 'one\ntwo\n');
   });
   const secretCommit = () => gitIn(outside, 'rev-parse', 'HEAD').trim();
@@ -133,9 +131,7 @@ describe('attacks: what lies outside of a folder', () => {
 
   it('is not packed through a tracked folder that became a link', async () => {
     put(folder, 'inner/secret.txt', 'mine\n');
-    gitIn(folder, 'init', '-q');
-    gitIn(folder, 'add', '.');
-    gitIn(folder, 'commit', '-q', '-m', 'x');
+    commitFolder(folder, 'x');
     rmSync(join(folder, 'inner'), { recursive: true });
     symlinkSync(outside, join(folder, 'inner'));
     const { entries } = await packed(folder);
@@ -144,7 +140,7 @@ describe('attacks: what lies outside of a folder', () => {
     expect(entries.has('a.txt')).toBe(true);
   });
 
-  it('is not packed when a folder is swapped for a link after it was listed', async () => {
+  itLong('is not packed when a folder is swapped for a link after it was listed', async () => {
     put(folder, 'inner/secret.txt', 'mine\n');
     const { entries, sentences } = await packed(folder, () => {
       rmSync(join(folder, 'inner'), { recursive: true });
@@ -195,7 +191,7 @@ describe('attacks: what lies outside of a folder', () => {
       },
     ],
   ];
-  it.each(sampled(2, leadsOut))(
+  it.each(sampled(1, leadsOut))(
     'is no history by %s: the files are taken, and that is said',
     async (_, lead) => {
       rmSync(join(folder, 'a.txt'));
@@ -227,9 +223,7 @@ describe('attacks: what lies outside of a folder', () => {
     gitIn(folder, 'add', '.');
     gitIn(folder, 'commit', '-q', '-m', 'x');
     put(folder, 'inner/b.txt');
-    gitIn(join(folder, 'inner'), 'init', '-q');
-    gitIn(join(folder, 'inner'), 'add', '.');
-    gitIn(join(folder, 'inner'), 'commit', '-q', '-m', 'y');
+    commitFolder(join(folder, 'inner'), 'y');
     const { entries, sentences } = await packed(folder);
     expect(entries.get('sub/secret.txt')?.text).toContain(secret);
     expect(objects(entries.keys()).filter((name) => name.startsWith('sub/'))).toEqual([]);
@@ -272,7 +266,7 @@ describe('attacks: odd files of a folder', () => {
     expect([...(await packed(folder)).entries.keys()]).toContain('.gitignore');
   });
 
-  it('a history above the size is left out, and that is said', async () => {
+  itLong('a history above the size is left out, and that is said', async () => {
     put(folder, 'a.txt');
     gitIn(folder, 'init', '-q');
     put(folder, `.git/objects/pack/pack-${'0'.repeat(40)}.pack`, '');
@@ -322,15 +316,20 @@ describe('attacks: a patch from a sandbox', () => {
     put(outside, 'f.txt', 'one\ntwo\n');
     put(folder, 'inner/b.txt', 'one\ntwo\n');
   });
+  const filesBelow = (top: string) =>
+    readdirSync(top, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .map((path) => [path, readFileSync(path, 'latin1')]);
   const refused = async (patch: string | Buffer) => {
-    const before = execFileSync('find', [base, '-type', 'f', '-exec', 'cksum', '{}', '+']);
+    const before = filesBelow(base);
     await expect(applyPatch(folder, Buffer.from(patch))).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringMatching(
         /^The patch does not apply to .* Nothing was changed\.$/s,
       ) as string,
     });
-    expect(execFileSync('find', [base, '-type', 'f', '-exec', 'cksum', '{}', '+'])).toEqual(before);
+    expect(filesBelow(base)).toEqual(before);
     expect(readdirSync(folder)).toEqual(['a.txt', 'inner'].concat(extra).toSorted());
   };
   let extra: string[] = [];
@@ -339,7 +338,7 @@ describe('attacks: a patch from a sandbox', () => {
   });
 
   it.each(
-    sampled(3, [
+    sampled(2, [
       '../outside/new.txt',
       '.GIT/hooks/post-checkout',
       'inner/.git/config',
