@@ -231,7 +231,7 @@ describe('the form for a new session', () => {
     expect(screen.queryByRole('listbox')).toBeNull();
   });
 
-  it('does not start with a folder that is not chosen', async () => {
+  itLong('does not start with a folder that is not chosen', async () => {
     await show();
     await box('openai:small');
     await click(screen.findByRole('radio', { name: 'My folder' }));
@@ -365,7 +365,7 @@ describe('the form for a new session', () => {
     },
   );
 
-  it('adds a model by name on Enter without submitting the form', async () => {
+  itLong('adds a model by name on Enter without submitting the form', async () => {
     const { rest } = await show();
     write('Task', 'Fix');
     await box('openai:small');
@@ -474,7 +474,7 @@ describe('the further options', () => {
     expect(rest.sentTo('sessions.create')).toEqual([]);
   });
 
-  it('offer the enabled MCP servers, each of which can be deselected', async () => {
+  itLong('offer the enabled MCP servers, each of which can be deselected', async () => {
     const server = (name: string, enabled: boolean) => ({
       name,
       transport: { type: 'http' as const, url: 'https://mcp.example', headers: [] },

@@ -100,7 +100,7 @@ describe('a call that waits for the user', () => {
     expect(screen.getByRole('log').contains(waiting)).toBe(false);
   });
 
-  it('is shown in full, as plain text', async () => {
+  itLong('is shown in full, as plain text', async () => {
     await show();
     expect((await screen.findByLabelText('Requested call')).textContent).toBe(command);
     screen.getByText('Run this command?');
@@ -237,13 +237,13 @@ describe('always allowing', () => {
     );
   });
 
-  it('offers no change of a connection', async () => {
+  itLong('offers no change of a connection', async () => {
     await show([asked({ operation: 'egress', subject: 'evil.example:443' })]);
     await screen.findByRole('button', { name: 'Always…' });
     expect(screen.queryByRole('button', { name: 'Edit…' })).toBeNull();
   });
 
-  it('says that a command of another agent cannot be changed', async () => {
+  itLong('says that a command of another agent cannot be changed', async () => {
     await show([asked({ subject, input, fixed: true })]);
     await screen.findByText(/^The agent runs this itself, so you cannot edit it\./);
     expect(screen.queryByRole('button', { name: 'Edit…' })).toBeNull();
@@ -291,7 +291,7 @@ describe('always allowing', () => {
     expect(choices.map(({ textContent }) => textContent)).toEqual(['This session']);
   });
 
-  it('uses the pattern, the scope and the expiry that the user chose', async () => {
+  itLong('uses the pattern, the scope and the expiry that the user chose', async () => {
     const { rest } = await show([asked({ subject, input })], { replies });
     await click('Always…');
     const choose = (label: RegExp, value: string) =>
@@ -379,7 +379,7 @@ describe('a call that was decided', () => {
     expect(screen.getByRole('log').textContent.split('Not on a Friday')).toHaveLength(2);
   });
 
-  it('shows a call that the user changed as it ran', async () => {
+  itLong('shows a call that the user changed as it ran', async () => {
     const edited = { command: 'npm publish --dry-run' };
     const verdict = newEvent('user', 'approve', {
       args: { edited, by: ada },
@@ -394,7 +394,7 @@ describe('a call that was decided', () => {
     expect(screen.getByRole('log').textContent).not.toContain('--tag next');
   });
 
-  it('names the host of a connection, which has no card', async () => {
+  itLong('names the host of a connection, which has no card', async () => {
     const host = asked({ operation: 'egress', subject: 'evil.example:443', id: 'connection' });
     const verdict = { ...approve(ada), id: 'connection' };
     await show([host, verdict], { summary: { state: 'running', waitingFor: [] } });
