@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { newEvent, type NewEvent } from '@belay/protocol';
-import { staysTrue, until } from '@belay/testing';
+import { itLong, sampled, staysTrue, until } from '@belay/testing';
 import { streamedReply } from '../../testing/streamed-reply.js';
 import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
 
@@ -63,14 +63,14 @@ describe('its calls', () => {
     });
   });
 
-  it('do not run where nothing allows them once', async () => {
+  itLong('do not run where nothing allows them once', async () => {
     const always = options.filter(({ kind }) => kind === 'allow_always');
     begin({ task: [['permit', { ...permit, options: always }]] });
     await acp.stage.event('end');
     expect(acp.answers[0]).toContain('cancelled');
   });
 
-  it('do not run when the approval fails', async () => {
+  itLong('do not run when the approval fails', async () => {
     begin({ task: [['permit', permit]], approve: async () => Promise.reject(new Error('Lost.')) });
     await acp.stage.event('end');
     expect(acp.answers[0]).toContain('"optionId":"reject_once"');
@@ -108,36 +108,40 @@ describe('its calls', () => {
     });
   });
 
-  it.each([
+  const replacements: [string, string, string[]][] = [
     ['allow_once', 'by a call that tells the program why', ['reject', 'replaced']],
     ['reject_once', 'by nothing', ['reject']],
-  ])('%s if the server refused them and replaced them %s', async (kind, _how, actions) => {
-    const held = { toolCallId: 'held', title: 'ls' };
-    const task = [
-      ['permit', permit],
-      ['permit', { toolCall: held, options }],
-      ['update', call({ ...held, kind: 'execute', rawInput: { command: 'printf no' } })],
-      ['update', update({ ...held, status: 'completed', rawOutput: { stdout: 'no' } })],
-    ];
-    const approve = async () => {
-      for (const [action, args] of [
-        ['terminal.run', { command: 'ls' }],
-        ...actions.map(
-          (action) => [action, { reason: 'Use make.', by: { kind: 'server' } }] as const,
-        ),
-      ] as const)
-        await acp.stage.say({ source: 'server', action, args, message: action, id: 'held' });
-      return { verdict: 'approved' } as const;
-    };
-    begin({ task, approve });
-    await acp.stage.event('end');
-    expect(acp.answers[1]).toContain(`"optionId":"${kind}"`);
-    const output = { code: 'rejected', message: expect.stringContaining('Use make.') };
-    const results = acp.events('result').filter(({ id }) => id === 'held');
-    expect(results).toMatchObject([{ args: { ok: false, output } }]);
-  });
+  ];
+  it.each(sampled(1, replacements))(
+    '%s if the server refused them and replaced them %s',
+    async (kind, _how, actions) => {
+      const held = { toolCallId: 'held', title: 'ls' };
+      const task = [
+        ['permit', permit],
+        ['permit', { toolCall: held, options }],
+        ['update', call({ ...held, kind: 'execute', rawInput: { command: 'printf no' } })],
+        ['update', update({ ...held, status: 'completed', rawOutput: { stdout: 'no' } })],
+      ];
+      const approve = async () => {
+        for (const [action, args] of [
+          ['terminal.run', { command: 'ls' }],
+          ...actions.map(
+            (action) => [action, { reason: 'Use make.', by: { kind: 'server' } }] as const,
+          ),
+        ] as const)
+          await acp.stage.say({ source: 'server', action, args, message: action, id: 'held' });
+        return { verdict: 'approved' } as const;
+      };
+      begin({ task, approve });
+      await acp.stage.event('end');
+      expect(acp.answers[1]).toContain(`"optionId":"${kind}"`);
+      const output = { code: 'rejected', message: expect.stringContaining('Use make.') };
+      const results = acp.events('result').filter(({ id }) => id === 'held');
+      expect(results).toMatchObject([{ args: { ok: false, output } }]);
+    },
+  );
 
-  it('that were refused in a text of the model have a result all the same, once', async () => {
+  itLong('that were refused in a text of the model have a result all the same, once', async () => {
     begin({ task: [['wait']] });
     await acp.stage.event('turn', 2);
     const call = { source: 'server', action: 'terminal.run', args: { command: 'ls' } } as const;
@@ -156,7 +160,7 @@ describe('its calls', () => {
     ]);
   });
 
-  it('are questions to the user where the program says so', async () => {
+  itLong('are questions to the user where the program says so', async () => {
     const qwenQuestions = [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }];
     const toolCall = { toolCallId: 'q', title: 'Ask', kind: 'think', _meta: { qwenQuestions } };
     begin({ task: [['permit', { toolCall, options }]] });
@@ -185,7 +189,7 @@ describe('its calls', () => {
     expect(result?.id).toMatch(/^acp-/);
   });
 
-  it('leave commits of what they changed', async () => {
+  itLong('leave commits of what they changed', async () => {
     begin({
       real: true,
       task: [

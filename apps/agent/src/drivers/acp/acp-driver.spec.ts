@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { newEvent, type Event } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, sampled, until } from '@belay/testing';
 import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
 
 let acp: AcpStage;
@@ -95,7 +95,7 @@ describe('a program that speaks ACP', () => {
     expect(search?.args).toMatchObject({ ok: false, output: { message: 'No.' } });
   });
 
-  it('ignores what is not a message, and messages of other conversations', async () => {
+  itLong('ignores what is not a message, and messages of other conversations', async () => {
     begin({
       task: [
         ['print', 'Update available!\n{"broken\n[1,2]\n\n'],
@@ -163,7 +163,7 @@ describe('its questions', () => {
     expect(acp.stage.delivered).toHaveLength(3);
   });
 
-  it('take an answer of the user’s own where a choice has a text beside it', async () => {
+  itLong('take an answer of the user’s own where a choice has a text beside it', async () => {
     const properties = {
       question_0: { type: 'string', oneOf: [{ const: 'r', title: 'Red' }] },
       question_0_custom: { type: 'string', title: 'Other' },
@@ -203,20 +203,23 @@ describe('its questions', () => {
     expect(acp.events('result')[0]?.args).toMatchObject({ operation: 'ask', ok: false });
   });
 
-  it('are withdrawn when the program is killed, so that they take no later answer', async () => {
-    begin({ task: [['once', 'elicit', schema({ name: { type: 'string' } })]] });
-    const { id } = await acp.stage.event('ask');
-    const began = JSON.stringify(acp.events('turn'));
-    // The names of the fake agent’s conversations end with the id of its process.
-    process.kill(Number(/conversation-\d+-(\d+)/.exec(began)?.[1]), 'SIGKILL');
-    await acp.stage.event('end');
-    expect(acp.events('result').map((event) => [event.id, event.message])).toEqual([
-      [id, 'The question was withdrawn.'],
-    ]);
-    expect(acp.answers).toEqual([]);
-  });
+  itLong(
+    'are withdrawn when the program is killed, so that they take no later answer',
+    async () => {
+      begin({ task: [['once', 'elicit', schema({ name: { type: 'string' } })]] });
+      const { id } = await acp.stage.event('ask');
+      const began = JSON.stringify(acp.events('turn'));
+      // The names of the fake agent’s conversations end with the id of its process.
+      process.kill(Number(/conversation-\d+-(\d+)/.exec(began)?.[1]), 'SIGKILL');
+      await acp.stage.event('end');
+      expect(acp.events('result').map((event) => [event.id, event.message])).toEqual([
+        [id, 'The question was withdrawn.'],
+      ]);
+      expect(acp.answers).toEqual([]);
+    },
+  );
 
-  it('about how to go on are answered with one of its own choices', async () => {
+  itLong('about how to go on are answered with one of its own choices', async () => {
     const toolCall = { toolCallId: 'm', kind: 'switch_mode', title: 'Ready to code?' };
     begin({ task: [['permit', { toolCall, options }]] });
     const asked = await acp.stage.event('ask');
@@ -255,18 +258,31 @@ describe('its turns', () => {
     expect(acp.events('result')[0]?.args).toMatchObject({ ok: false });
   });
 
-  it.each([
+  itLong('end when the user stops a program that does not listen', async () => {
+    begin({ task: [['deaf']] });
+    await acp.stage.event('turn', 2);
+    await acp.stage.say(newEvent('user', 'stop', { args: {}, message: 'Stop' }));
+    expect((await acp.ended()).args).toMatchObject({ end: 'interrupted' });
+    expect(acp.events('error')).toEqual([]);
+  });
+
+  const reasons = [
     ['refusal', 'refused', 'refused to go on'],
     ['max_tokens', 'cut', 'longest reply'],
-  ])('that end by %s fail with a sentence', async (reason, end, sentence) => {
-    begin({ task: [['stop', reason]] });
-    const finish = await acp.stage.event('finish');
-    expect(finish.args).toMatchObject({
-      outcome: 'failure',
-      summary: expect.stringContaining(sentence),
-    });
-    expect((await acp.ended()).args).toMatchObject({ end });
-  });
+    ['max_turn_requests', 'cut', 'as many requests'],
+  ] as const;
+  it.each(sampled(1, reasons))(
+    'that end by %s fail with a sentence',
+    async (reason, end, sentence) => {
+      begin({ task: [['stop', reason]] });
+      const finish = await acp.stage.event('finish');
+      expect(finish.args).toMatchObject({
+        outcome: 'failure',
+        summary: expect.stringContaining(sentence),
+      });
+      expect((await acp.ended()).args).toMatchObject({ end });
+    },
+  );
 
   it('are taken up again after the program died in one', async () => {
     begin({
@@ -285,13 +301,13 @@ describe('its turns', () => {
     });
   });
 
-  it('wait for the user when the program dies again', async () => {
+  itLong('wait for the user when the program dies again', async () => {
     begin({ task: 'x', env: { FAKE_RESUME: 'resume', FAKE_FRAIL: '1' } });
     const error = await acp.stage.event('error');
     expect(error.message).toBe('Fake ended (exit 7): Out of ideas.');
   });
 
-  it.each(['message', 'details'])(
+  it.each(sampled(1, ['message', 'details']))(
     'wait for the user when the program reports an error (%s)',
     async (field) => {
       begin({ task: [['fail', -32603, 'Internal error', { [field]: 'No credit left.' }]] });
@@ -301,7 +317,7 @@ describe('its turns', () => {
 });
 
 describe('another process of the agent', () => {
-  it.each(['resume', 'load'])('continues the conversation by %s', async (way) => {
+  it.each(sampled(1, ['resume', 'load']))('continues the conversation by %s', async (way) => {
     const env = { FAKE_RESUME: way };
     begin({ task: [['update', call(run)], ['wait']], env });
     await acp.stage.event('terminal.run');
@@ -356,7 +372,7 @@ describe('a conversation that another agent began', () => {
     return [...log, ...more.map((event, at) => ({ ...event, time, seq: log.length + at + 1 }))];
   };
 
-  it.each(['resume', 'load'])('is continued from a file by %s', async (way) => {
+  it.each(sampled(1, ['resume', 'load']))('is continued from a file by %s', async (way) => {
     const events = await forked();
     const asked: string[] = [];
     const conversation = (cwd: string) => (asked.push(cwd), file);
@@ -373,7 +389,7 @@ describe('a conversation that another agent began', () => {
     expect(began?.args).toMatchObject({ change: 'began', conversation: id });
   });
 
-  it('is told to a program that cannot load the file', async () => {
+  itLong('is told to a program that cannot load the file', async () => {
     const events = await forked();
     begin({ task: 'x', events, epoch: 2, conversation: () => file });
     await acp.stage.event('end', 2);
@@ -431,7 +447,7 @@ describe('its settings', () => {
 });
 
 describe('a program that does not start', () => {
-  it.each<[string, Partial<AcpStageOptions>, RegExp]>([
+  const failures: [string, Partial<AcpStageOptions>, RegExp][] = [
     [
       'is not there',
       { command: ['/none/fake'] },
@@ -447,7 +463,8 @@ describe('a program that does not start', () => {
       { env: { FAKE_LOGIN: '1' } },
       /Fake asks for a login although it has the gateway/,
     ],
-  ])('%s', async (_, options, sentence) => {
+  ];
+  it.each(sampled(2, failures))('%s', async (_, options, sentence) => {
     begin({ task: 'x', ...options });
     expect((await acp.stage.event('error')).message).toMatch(sentence);
     expect(existsSync(acp.workspace)).toBe(true);

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
+import { releaseMemory } from '../../release-memory.js';
 import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
 import { asksAtOnce } from './testing/asks-at-once.js';
 
@@ -53,7 +54,7 @@ describe('attacks: a program that floods ACP', () => {
     expect(said()).toEqual([all.trim()]);
   });
 
-  it('writes a text of megabytes in parts that the log keeps', async () => {
+  itLong('writes a text of megabytes in parts that the log keeps', async () => {
     begin({ task: [['flood', 1, texts('LARGE and LARGE.')]] });
     await acp.stage.event('end');
     const large = 'x'.repeat(1_000_000);
@@ -68,5 +69,35 @@ describe('attacks: a program that floods ACP', () => {
     await acp.stage.event('end');
     expect(said().at(-1)).toBe('50 answers');
     expect(asking.most()).toBe(32);
+  });
+
+  itLong('has few of 500 requests open at once, and each gets its answer', async () => {
+    const asking = asksAtOnce(500);
+    acp = asking.acp;
+    await acp.stage.event('end');
+    expect(said().at(-1)).toBe('500 answers');
+    expect(asking.most()).toBe(32);
+  });
+
+  itLong('keeps little of the calls that it reports', async () => {
+    const report = {
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 't-NUMBER',
+      kind: 'read',
+      title: 'LARGE',
+      rawOutput: { output: 'LARGE' },
+      content: [{ type: 'content', content: { type: 'text', text: 'LARGE' } }],
+      _meta: { other: 'LARGE' },
+    };
+    releaseMemory();
+    const before = process.memoryUsage().heapUsed;
+    acp = new AcpStage({ task: [['flood', 100, report], ['text', 'Now.'], ['wait']] });
+    await until('all is read', () => acp.stage.deltas.includes('Now.'));
+    releaseMemory();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200_000_000);
+    await acp.stage.say({ source: 'user', action: 'stop', args: {}, message: 'Stop.' });
+    await acp.ended();
+    const [{ args } = { args: {} }] = acp.events('result');
+    expect(args).toMatchObject({ ok: false });
   });
 });
