@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { nop, oracle } from './agents/baselines.js';
 import { cheatedSuites, leftovers } from './testing/cheats.js';
 import { describeCheating } from './testing/describe-cheating.js';
 import { TrialBench } from './testing/trial-bench.js';
@@ -12,3 +14,15 @@ for (const suite of cheatedSuites) {
     describeCheating(bench, { ...suite, cheats }, leftovers.slice(1, 2));
   }
 }
+
+describe.each(cheatedSuites)('$suite', ({ suite, make }) => {
+  const data = make(join(bench.folder, `${suite}-baselines`));
+
+  it.each([
+    ['passes', 'the reference solution', oracle, { outcome: 'pass', reward: 1 }],
+    ['does not pass', 'nothing', nop, { outcome: 'fail', reward: 0 }],
+  ])('%s %s', async (_result, _name, agent, expected) => {
+    const [trial] = await bench.trials(suite, data, { agents: [agent] });
+    expect(trial?.verdict).toMatchObject(expected);
+  });
+});

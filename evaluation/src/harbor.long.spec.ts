@@ -56,6 +56,12 @@ it('a shared verifier gets what the collect commands changed', async () => {
   expect((await trial(files, nop)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
 });
 
+it('steps end below a threshold', async () => {
+  const none = await trial(stepsTask, nop);
+  expect(none.verdict).toMatchObject({ outcome: 'fail', rewards: { reward: 0, ok: 0.25 } });
+  expect(none.steps?.map(({ name }) => name)).toEqual(['one']);
+});
+
 it('the rewards of steps that reach their threshold are averaged', async () => {
   const half = await trial(stepsTask, command('touch /app/b'));
   expect(half.verdict).toMatchObject({ outcome: 'fail', rewards: { reward: 0, ok: 0.75 } });

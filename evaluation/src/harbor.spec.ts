@@ -1,4 +1,4 @@
-import { command, nop, oracle } from './agents/baselines.js';
+import { command, oracle } from './agents/baselines.js';
 import { HarborBench } from './testing/harbor-bench.js';
 import { stepsTask } from './testing/steps-task.js';
 
@@ -7,13 +7,10 @@ beforeAll(() => bench.start(), 300_000);
 afterAll(() => bench.remove());
 const { trial } = bench;
 
-it('steps are set up and verified one after the other, and end below a threshold', async () => {
+it('steps are set up and verified one after the other', async () => {
   const whole = await trial(stepsTask, oracle);
   expect(whole.verdict).toMatchObject({ outcome: 'pass', rewards: { reward: 1, ok: 1 } });
   expect(whole.steps?.map(({ name }) => name)).toEqual(['one', 'two']);
-  const none = await trial(stepsTask, nop);
-  expect(none.verdict).toMatchObject({ outcome: 'fail', rewards: { reward: 0, ok: 0.25 } });
-  expect(none.steps?.map(({ name }) => name)).toEqual(['one']);
 });
 
 it('a separate verifier gets the artifacts and nothing else', async () => {

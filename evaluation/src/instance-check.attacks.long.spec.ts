@@ -1,5 +1,6 @@
 import { fileEntry } from './entries.js';
 import { loses } from './testing/second-check-bench.js';
+import { pytestRepository } from './testing/pytest-repository.js';
 import { type TestRepository, verdictsOf } from './testing/test-repository.js';
 import { TrialBench } from './testing/trial-bench.js';
 
@@ -74,4 +75,17 @@ it('attacks: a SWE-bench program that modifies how its assertions compare', asyn
   expect(verdicts.right).toMatchObject(wins);
   expect(verdicts.right.flags).toBeUndefined();
   expect(verdicts.patched).toMatchObject(loses);
+});
+
+it('attacks: a SWE-bench repository tested by pytest gives nothing for values that equal everything, nor by the order', async () => {
+  const any = 'class Any:\n    def __eq__(self, other): return True\ndef twice(n): return Any()\n';
+  const counted =
+    'seen = []\ndef twice(n):\n    seen.append(n)\n    return 2 * n if seen == [4, 40][:len(seen)] else 0\n';
+  const verdicts = await verdictsOf(bench, pytestRepository, { any, counted });
+  expect(verdicts.any).toMatchObject(loses);
+  expect(verdicts.counted).toMatchObject({
+    outcome: 'fail',
+    detail: expect.stringMatching(/^Different in a second and a third run of the tests: /),
+    flags: [expect.stringMatching(/2 of 2 tests have a different result in a different order/)],
+  });
 });

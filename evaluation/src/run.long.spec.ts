@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Docker from 'dockerode';
-import { command } from './agents/baselines.js';
+import { command, nop } from './agents/baselines.js';
 import { suiteNamed } from './suites/index.js';
-import { terminalBenchData } from './testing/fixtures.js';
+import { terminalBenchData, write } from './testing/fixtures.js';
 import { limited, EvaluationBench } from './testing/evaluation-bench.js';
 
 const bench = new EvaluationBench(process.env.BELAY_TEST_IMAGE ?? null);
@@ -13,6 +13,28 @@ it('what an agent did until its time limit passes if it is right', async () => {
   const [done] = await bench.trials([limited(task!, { agent: 5 })], late);
   expect(done).toMatchObject({ verdict: { outcome: 'pass' } });
   expect(done!.seconds.agent).toBeLessThan(600);
+});
+
+describe('each time limit stops its phase', () => {
+  const { folder } = bench;
+  const slow = write(join(folder, 'slow'), {});
+  terminalBenchData(slow);
+  write(slow, { 'answer/run-tests.sh': '#!/bin/bash\nsleep 900 &\nsleep 900\n' });
+  const [slowTests] = suiteNamed('terminal-bench').read(slow);
+  write(slow, { 'answer/Dockerfile': 'FROM ubuntu:24.04\nRUN sleep 900\n' });
+  const [slowBuild] = suiteNamed('terminal-bench').read(slow);
+
+  it('the verifier’s', async () => {
+    const [trial] = await bench.trials([limited(slowTests!, { verify: 1 })], nop);
+    expect(trial).toMatchObject({ verdict: { outcome: 'fail', cause: 'verifier_timeout' } });
+    expect(trial!.seconds.verify).toBeLessThan(600);
+  });
+
+  it('the build’s: the trial is invalid', async () => {
+    const [trial] = await bench.trials([limited(slowBuild!, { build: 2 })], nop);
+    expect(trial).toMatchObject({ verdict: { outcome: 'invalid', cause: 'build_failed' } });
+    expect(trial!.verdict.detail).toBe('The build took longer than 2 s.');
+  });
 });
 
 it('the container of an agent is removed when its trial has ended, not at the end of the run', async () => {

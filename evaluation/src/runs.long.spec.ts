@@ -97,6 +97,39 @@ it('reports the known preflight results before the trials, and checks the rest o
   });
 });
 
+it('attacks: tasks without a prediction count as 0, and the report says so', async () => {
+  const path = join(
+    write(join(folder, 'few'), {
+      'mbpp.jsonl': jsonl(
+        [1, 2, 3, 4].map((task_id) => ({
+          task_id,
+          prompt: '',
+          code: 'def double(n):\n    return 2 * n\n',
+          test_list: ['assert double(4) == 8'],
+        })),
+      ),
+      'answers.jsonl': jsonl([{ task_id: 2, solution: 'def double(n):\n    return 2 * n\n' }]),
+    }),
+    'mbpp.jsonl',
+  );
+  const agent = `predictions:${join(folder, 'few/answers.jsonl')}`;
+  const summary = await startRun(
+    {
+      suite: 'mbpp',
+      data: path,
+      agent,
+      out: join(folder, 'partial'),
+      sandbox: sandbox ?? undefined,
+    },
+    never,
+  );
+  expect(summary).toMatchObject({ score: 0.25, passed: 1, tasks: 4, notAttempted: 3 });
+  expect(summary.passAt).toEqual({ 'pass@1': 0.25 });
+  expect(readFileSync(join(folder, 'partial/report.html'), 'utf8')).toContain(
+    '3 of 4 tasks were not attempted: they count as 0.',
+  );
+});
+
 describe('a model', () => {
   const server = new BelayServer();
   beforeAll(() => server.start());

@@ -19,7 +19,7 @@ beforeAll(
 afterAll(remove);
 
 const never = { signal: new AbortController().signal };
-const problems = ['a', 'b', 'c'].map((name) => ({ ...doubling, task_id: `Own/${name}` }));
+const problems = ['a', 'b'].map((name) => ({ ...doubling, task_id: `Own/${name}` }));
 const samples = problems.map(({ task_id }, index) => ({
   task_id,
   completion: index < 1 ? doubling.canonical_solution : '    return n\n',
@@ -40,7 +40,7 @@ const timeless = (summary: object) => ({ ...summary, created: 0, seconds: 0 });
 
 it('an interrupted run resumes to the same report', async () => {
   const whole = await startRun(request('whole'), never);
-  expect(whole).toMatchObject({ passed: 1, failed: 2, score: 1 / 3, trials: { done: 3, all: 3 } });
+  expect(whole).toMatchObject({ passed: 1, failed: 1, score: 1 / 2, trials: { done: 2, all: 2 } });
   const stop = new AbortController();
   const cut = startRun(
     { ...request('cut'), concurrency: 1 },
@@ -52,8 +52,7 @@ it('an interrupted run resumes to the same report', async () => {
   await expect(cut).rejects.toThrow('cut off');
   const results = join(folder, 'cut/results.jsonl');
   const before = readTrials(results).trials;
-  expect(before.length).toBeGreaterThan(0);
-  expect(before.length).toBeLessThan(3);
+  expect(before).toHaveLength(1);
   appendFileSync(results, '{"key":"a line that was cut sh');
   const resumed = await resumeRun(join(folder, 'cut'), never);
   expect(timeless(resumed)).toEqual(timeless(whole));
@@ -61,7 +60,7 @@ it('an interrupted run resumes to the same report', async () => {
   const native = (out: string) => readFileSync(join(folder, out, 'native/samples.jsonl'), 'utf8');
   expect(native('cut')).toBe(native('whole'));
   expect(native('whole')).toBe(pythonLines(samples));
-  expect(readFileSync(join(folder, 'cut/report.html'), 'utf8')).toContain('33.3%');
+  expect(readFileSync(join(folder, 'cut/report.html'), 'utf8')).toContain('50.0%');
 });
 
 it('attacks: a run does not resume with other data under the same names', async () => {
@@ -73,36 +72,7 @@ it('attacks: a run does not resume with other data under the same names', async 
   await expect(resumeRun(out, never)).rejects.toThrow(/has changed since this run began/);
   write(join(folder, 'moving'), { 'h.jsonl': jsonl([doubling]) });
   expect(await resumeRun(out, never)).toMatchObject({ failed: 1 });
-});
-
-it('attacks: tasks without a prediction count as 0, and the report says so', async () => {
-  const path = join(
-    write(join(folder, 'few'), {
-      'mbpp.jsonl': jsonl(
-        [1, 2, 3, 4].map((task_id) => ({
-          task_id,
-          prompt: '',
-          code: 'def double(n):\n    return 2 * n\n',
-          test_list: ['assert double(4) == 8'],
-        })),
-      ),
-      'answers.jsonl': jsonl([{ task_id: 2, solution: 'def double(n):\n    return 2 * n\n' }]),
-    }),
-    'mbpp.jsonl',
-  );
-  const agent = `predictions:${join(folder, 'few/answers.jsonl')}`;
-  const summary = await startRun(
-    { ...request('partial'), suite: 'mbpp', data: path, agent },
-    never,
-  );
-  expect(summary).toMatchObject({ score: 0.25, passed: 1, tasks: 4, notAttempted: 3 });
-  expect(summary.passAt).toEqual({ 'pass@1': 0.25 });
-  expect(readFileSync(join(folder, 'partial/report.html'), 'utf8')).toContain(
-    '3 of 4 tasks were not attempted: they count as 0.',
-  );
-  expect(() => compareRuns(join(folder, 'partial'), join(folder, 'whole'))).toThrow(
-    'no tasks in common',
-  );
+  expect(() => compareRuns(out, join(folder, 'whole'))).toThrow('no tasks in common');
 });
 
 it('the multiplier of a run applies to every limit', async () => {
@@ -125,15 +95,15 @@ it('the multiplier of a run applies to every limit', async () => {
 it('stored artifacts are graded again without an agent, and runs are compared', async () => {
   await startRun({ ...request('oracle'), agent: 'oracle' }, never);
   const regraded = await regradeRun(join(folder, 'whole'), never);
-  expect(regraded).toMatchObject({ passed: 1, failed: 2 });
+  expect(regraded).toMatchObject({ passed: 1, failed: 1 });
   expect(compareRuns(join(folder, 'whole'), join(folder, 'oracle'))).toMatchObject({
-    tasks: 3,
-    a: 1 / 3,
+    tasks: 2,
+    a: 1 / 2,
     b: 1,
-    difference: 2 / 3,
-    better: ['Own/b', 'Own/c'],
+    difference: 1 / 2,
+    better: ['Own/b'],
     worse: [],
-    p: 0.5,
+    p: 1,
   });
 });
 

@@ -10,6 +10,17 @@ afterAll(() => bench.remove());
 const trial = (files: Record<string, string>, agent: Agent) =>
   bench.trial({ ...storeTask, ...files }, agent);
 
+it('an agent that leaves the services as they are does not pass', async () => {
+  expect((await trial({}, nop)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
+});
+
+it('a service that does not become healthy makes the trial invalid, with what it printed', async () => {
+  const broken = { 'environment/store/store.py': 'raise SystemExit("no text today")\n' };
+  const { verdict } = await trial(broken, nop);
+  expect(verdict).toMatchObject({ outcome: 'invalid', cause: 'build_failed' });
+  expect(verdict.detail).toMatch(/^The service store ended with exit code 1\.[^]*no text today/);
+});
+
 it('an honest agent other than a baseline is compared with the reference, which has services of its own', async () => {
   expect((await trial({}, command(putText('changed')))).verdict).toMatchObject({ outcome: 'pass' });
 });

@@ -211,6 +211,7 @@ it('a resumed run stays the same one: missing reports are sent, and the previous
   expect((await server.client.evaluations.get(id)).summary.seq).toBe(summary.seq);
 });
 
+// The last one: it ends the server.
 it('without a server there is one notice and no board', async () => {
   const out = newRun();
   const notices: string[] = [];
@@ -221,7 +222,6 @@ it('without a server there is one notice and no board', async () => {
     connect: unreachable,
     onNotice: (said) => notices.push(said),
   });
-  await server.start();
   expect(board).toBeUndefined();
   expect(notices).toEqual([
     expect.stringMatching(/^There is no live board: No Belay server answers/),

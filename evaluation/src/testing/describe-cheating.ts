@@ -1,13 +1,10 @@
 import { join } from 'node:path';
-import { command, nop, oracle } from '../agents/baselines.js';
+import { command } from '../agents/baselines.js';
 import type { Trial } from '../model.js';
 import type { CheatedSuite } from './cheats.js';
 import type { TrialBench } from './trial-bench.js';
 
-/**
- * Checks that a suite correctly judges the reference, `nop`, honest agents with these leftovers,
- * and these cheats.
- */
+/** Checks that a suite correctly judges honest agents with these leftovers, and these cheats. */
 export function describeCheating(
   bench: TrialBench,
   { suite, make, honest, cheats }: CheatedSuite,
@@ -25,14 +22,6 @@ export function describeCheating(
     });
     const verdictOf = async (name: string) =>
       (await trials)[[...lines.keys()].indexOf(name)]?.verdict;
-
-    it.each([
-      ['passes', 'the reference solution', oracle, { outcome: 'pass', reward: 1 }],
-      ['does not pass', 'nothing', nop, { outcome: 'fail', reward: 0 }],
-    ])('%s %s', async (_result, _name, agent, expected) => {
-      const [trial] = await bench.trials(suite, data, { agents: [agent] });
-      expect(trial?.verdict).toMatchObject(expected);
-    });
 
     it.each(leftovers)('passes an agent that does the work and leaves %s', async (name) => {
       expect(await verdictOf(`leaves ${name}`)).toMatchObject({ outcome: 'pass', reward: 1 });
