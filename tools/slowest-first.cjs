@@ -53,7 +53,6 @@ const slowest = [
   'evaluation/src/run.spec.ts',
   'apps/agent/src/history/history-copies.spec.ts',
   'apps/server/src/automations/out/run-publisher.spec.ts',
-  'e2e/system/several-servers.container.ts',
   'e2e/system/actions.container.ts',
   'apps/agent/src/drivers/acp/acp-driver.spec.ts',
   'evaluation/src/harbor.spec.ts',

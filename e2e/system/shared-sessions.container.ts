@@ -1,37 +1,31 @@
 import { isEvent, type Event } from '@belay/protocol';
-import { until } from '@belay/testing';
-import {
-  idle,
-  run,
-  script,
-  SharedServers,
-  start,
-  type BelayServer,
-  type Followed,
-} from '@belay/testkit';
+import { eventually, until } from '@belay/testing';
+import { run, script, SharedServers, start, type BelayServer, type Followed } from '@belay/testkit';
 import { counting, endCounting, expectCountedOnce } from './counting.js';
 
 const isAsked = (event: Event): boolean => isEvent(event, 'approval');
 
-/** Sessions that count, some at each of two servers; all that is asked about them goes to the first. */
-async function someAtEach(servers: SharedServers): Promise<Followed[]> {
-  const { first } = servers;
-  const model = script(first.data, [{ calls: [counting] }, { finish: 'done' }]);
-  const sessions: Followed[] = [];
-  await until('each server has one', async () => {
-    sessions.push(await start(first, { task: 'Count', model }));
-    return (await ownersOf(servers)).size === 2;
-  });
-  return sessions;
+/** A session that counts; all that is asked about it goes to this server. */
+function count(through: BelayServer): Promise<Followed> {
+  const model = script(through.data, [{ calls: [counting] }, { finish: 'done' }]);
+  return start(through, { task: 'Count', model });
 }
 
-async function ownersOf(servers: SharedServers): Promise<Set<string | null>> {
-  const owners = new Set((await servers.owners()).values());
-  owners.delete(null);
-  return owners;
+/** Sessions that count, one at each of two servers; all that is asked about them goes to the first. */
+async function oneAtEach(servers: SharedServers): Promise<[Followed, Followed]> {
+  const sessions = [await count(servers.first), await count(servers.first)] as const;
+  await eventually(async () => expect(await countsOf(servers)).toEqual([1, 1]));
+  for (const session of sessions) await session.printed('line 2');
+  return [...sessions];
 }
 
-async function expectOnce(through: BelayServer, sessions: Followed[]): Promise<void> {
+/** How many sessions each server has that has some. */
+async function countsOf(servers: SharedServers): Promise<number[]> {
+  const owners = [...(await servers.owners()).values()].filter((owner) => owner !== null);
+  return [...Map.groupBy(owners, (owner) => owner).values()].map((each) => each.length);
+}
+
+async function expectOnce(through: BelayServer, sessions: readonly Followed[]): Promise<void> {
   const expectOne = async (session: Followed) => {
     await endCounting(through, session);
     await expectCountedOnce(session);
@@ -44,21 +38,14 @@ describe('the sessions of a database', () => {
   beforeAll(() => servers.start(2));
   afterAll(() => servers.dispose());
   afterEach(async () => {
-    const { sessions } = servers.first.client;
+    const { sessions } = servers.second.client;
     for (const { id } of await sessions.list()) await sessions.remove(id);
   });
 
-  it('begin where the fewest are', async () => {
-    const waiting: Followed[] = [];
-    for (let count = 0; count < 4; count += 1) waiting.push(await idle(servers.first));
-    const owners = [...(await servers.owners()).values()];
-    const counts = Map.groupBy(owners, (owner) => owner);
-    expect([...counts.values()].map((each) => each.length)).toEqual([2, 2]);
-    for (const session of waiting) session.close();
-  });
-
-  it('are shared by its servers, and each of these shows all of them', async () => {
-    const sessions = await someAtEach(servers);
+  it('begin where the fewest are, are shared by its servers, and each of these shows all of them', async () => {
+    const sessions: Followed[] = [];
+    for (let number = 0; number < 4; number += 1) sessions.push(await count(servers.first));
+    await eventually(async () => expect(await countsOf(servers)).toEqual([2, 2]));
     await expectOnce(servers.first, sessions);
     const finished = sessions.map(() => 'finished');
     for (const server of servers.all)
@@ -72,7 +59,7 @@ describe('the sessions of a database', () => {
       { calls: [{ operation: 'ask', input: { question: 'Which one?' } }] },
       { finish: 'Done.' },
     ]);
-    for (const through of [first, second, first]) {
+    for (const through of [first, second]) {
       const session = await start(through, { task: 'Ask', model, approvals: 'ask' });
       const asked = await session.event(isAsked);
       const { sessions } = through.client;
@@ -88,32 +75,24 @@ describe('the sessions of a database', () => {
       expect(await sessions.list()).toEqual([]);
     }
   });
-});
-
-describe('the sessions of a killed server', () => {
-  let servers: SharedServers;
-  beforeEach(async () => {
-    servers = new SharedServers();
-    await servers.start(2);
-  });
-  afterEach(() => servers.dispose());
 
   it('go on at the other one when their server is killed', async () => {
-    const sessions = await someAtEach(servers);
-    for (const session of sessions) await session.printed('line 2');
-    await servers.second.end('SIGKILL');
-    await until('one server has all', async () => (await ownersOf(servers)).size === 1);
-    await expectOnce(servers.first, sessions);
+    const { first, second } = servers;
+    const sessions = await oneAtEach(servers);
+    await second.end('SIGKILL');
+    await until('one server has all', async () => (await countsOf(servers)).length === 1);
+    await expectOnce(first, sessions);
+    await servers.startAgain(second);
   });
 
-  it('go on when the server that serves the clients is killed', async () => {
-    const sessions = await someAtEach(servers);
-    for (const session of sessions) await session.printed('line 2');
-    await servers.first.end('SIGKILL');
-    const { second } = servers;
-    for (const { id } of sessions)
+  it('go on when the server that serves the clients is killed, also for those who asked another one', async () => {
+    const { first, second } = servers;
+    const [session, other] = await oneAtEach(servers);
+    session.follow(second);
+    await first.end('SIGKILL');
+    for (const { id } of [session, other])
       await until('it serves', () => second.client.sessions.get(id).catch(() => false));
-    for (const session of sessions) session.follow(second);
-    await expectOnce(second, sessions);
+    other.follow(second);
+    await expectOnce(second, [session, other]);
   });
 });

@@ -36,7 +36,6 @@ export class SharedServers {
   }
 
   async add(place: ServerPlace = {}): Promise<BelayServer> {
-    const before = this.all.length > 0 ? await this.#working() : 0;
     const server = new BelayServer(
       {
         ...this.environment,
@@ -48,13 +47,20 @@ export class SharedServers {
       undefined,
       place.within,
     );
-    await server.start();
+    await this.startAgain(server);
     this.all.push(server);
-    await until('it takes sessions', async () => (await this.#working()) > before, {
+    return server;
+  }
+
+  /** Starts a server that has ended. Resolves when it takes sessions. */
+  async startAgain(server: BelayServer): Promise<void> {
+    const before = this.all.length > 0 ? await this.#working() : [];
+    await server.start();
+    const isNew = (id: string) => !before.includes(id);
+    await until('it takes sessions', async () => (await this.#working()).some(isNew), {
       timeoutMs: 240_000,
       state: () => server.log,
     });
-    return server;
   }
 
   /** The id of each session’s server; null for a session without one. */
@@ -79,9 +85,10 @@ export class SharedServers {
     await this.#cluster?.stop();
   }
 
-  /** How many servers have said how many sandboxes they may have. */
-  async #working(): Promise<number> {
-    return (await this.#query('select id from server where capacity > 0')).length;
+  /** The ids of the servers that have said how many sandboxes they may have. */
+  async #working(): Promise<string[]> {
+    const rows = await this.#query('select id from server where capacity > 0');
+    return rows.map(({ id }) => String(id));
   }
 
   async #query(text: string): Promise<Record<string, unknown>[]> {
