@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { labels, type DockerHost } from '@belay/containers';
 import { PrivateRepository } from '@belay/host';
 import type { Reproduction } from '@belay/protocol';
-import { itLong } from '@belay/testing';
+import { itLong, sampled } from '@belay/testing';
 import { docker, prepared, removeSandboxes } from '@belay/testkit';
 import { ContainerDials } from '../../apps/server/src/containers/container-dials.js';
 import type { EgressService } from '../../apps/server/src/egress/egress.service.js';
@@ -41,6 +41,7 @@ describe('reruns in real sandboxes', () => {
   let repository: PrivateRepository;
   let reruns: Reruns;
   let blobs: BlobStore;
+  let baseTree: string;
 
   beforeAll(async () => {
     await logs.open({ BELAY_MEMORY_MB: '512', BELAY_IMAGE: prepared('BELAY_TEST_IMAGE') });
@@ -52,6 +53,7 @@ describe('reruns in real sandboxes', () => {
     blobs = new BlobStore(logs.config, logs.database, logs.objects);
     reruns = new Reruns(logs.config, host, sandboxes, blobs, logs.log);
     repository = await PrivateRepository.create();
+    baseTree = await treeOf(base);
   });
   afterAll(async () => {
     await repository.remove();
@@ -67,15 +69,15 @@ describe('reruns in real sandboxes', () => {
   async function treeOf(files: Record<string, string>): Promise<string> {
     const environment = { GIT_INDEX_FILE: join(repository.folder, 'spec.index') };
     await repository.run(['read-tree', '--empty'], { environment });
-    for (const [path, text] of Object.entries(files)) {
-      const id = await repository.addBlob(Buffer.from(text));
-      const input = Buffer.from(`100644 ${id}\t${path}\0`);
-      await repository.run(['update-index', '-z', '--index-info'], { environment, input });
-    }
+    const entries: string[] = [];
+    for (const [path, text] of Object.entries(files))
+      entries.push(`100644 ${await repository.addBlob(Buffer.from(text))}\t${path}\0`);
+    const input = Buffer.from(entries.join(''));
+    await repository.run(['update-index', '-z', '--index-info'], { environment, input });
     return (await repository.run(['write-tree'], { environment })).output.toString().trim();
   }
 
-  async function judge(
+  async function rerun(
     change: Record<string, string>,
     reproduction: Partial<Reproduction> = {},
     more: Partial<WantedReruns> = {},
@@ -84,7 +86,7 @@ describe('reruns in real sandboxes', () => {
       {
         session,
         repository,
-        base: await treeOf(base),
+        base: baseTree,
         result: await treeOf({ ...base, ...change }),
         reproduction: {
           command: `node --test ${testFile}`,
@@ -97,9 +99,22 @@ describe('reruns in real sandboxes', () => {
       new AbortController().signal,
     );
     const [claim, ofCheck] = report.claims;
-    if (claim?.claim !== 'reproduction' || ofCheck?.claim !== 'check') throw new Error('no claims');
+    if (claim?.claim !== 'reproduction') throw new Error('no claim');
     return { ...report, claim, ofCheck };
   }
+
+  async function judge(...wanted: Parameters<typeof rerun>) {
+    const { ofCheck, ...report } = await rerun(...wanted);
+    if (ofCheck?.claim !== 'check') throw new Error('no check');
+    return { ...report, ofCheck };
+  }
+
+  /** The verdict on the test alone: without the sandboxes of a check. */
+  const judgeTest = async (
+    change: Record<string, string>,
+    reproduction: Partial<Reproduction> = {},
+    more: Partial<WantedReruns> = {},
+  ) => (await rerun(change, reproduction, { ...more, check: null })).claim;
 
   it('confirm a real fix, and keep what was run', async () => {
     const { claim, ofCheck, image } = await judge({ 'src/add.js': fixed, [testFile]: adds });
@@ -122,22 +137,23 @@ describe('reruns in real sandboxes', () => {
     expect(output.bytes.toString()).toContain('TypeError: add is not a function');
   });
 
-  it.each([
-    ['an emptied test', 'refuted', { 'src/add.js': fixed, [testFile]: test('') }],
-    [
-      'a test that passes without the change',
-      'refuted',
-      { 'src/add.js': fixed, [testFile]: base['test/old.test.js'] },
-    ],
-    ['a test that the change does not fix', 'refuted', { [testFile]: adds }],
-  ])('refute %s', async (_, verdict, change) => {
-    expect((await judge(change)).claim).toMatchObject({ verdict });
+  it.each(
+    sampled(1, [
+      [
+        'a test that passes without the change',
+        { 'src/add.js': fixed, [testFile]: base['test/old.test.js'] },
+      ],
+      ['an emptied test', { 'src/add.js': fixed, [testFile]: test('') }],
+      ['a test that the change does not fix', { [testFile]: adds }],
+    ]),
+  )('refute %s', async (_, change) => {
+    expect(await judgeTest(change)).toMatchObject({ verdict: 'refuted' });
   });
 
   it('do not take a command that looks at the change for a test', async () => {
     const command =
       'grep -q add src/add.js || { echo "TypeError: add is not a function"; exit 1; }';
-    const { claim } = await judge({ 'src/add.js': fixed, [testFile]: adds }, { command });
+    const claim = await judgeTest({ 'src/add.js': fixed, [testFile]: adds }, { command });
     expect(claim).toMatchObject({
       verdict: 'inconclusive',
       why: expect.stringContaining('a command, not a test') as string,
@@ -149,17 +165,16 @@ describe('reruns in real sandboxes', () => {
     const until = (when: string) =>
       test(`test('x', () => { if (${when}) throw new TypeError('add is not a function'); });\n`);
     const soon = until(`Date.now() < ${Date.now() + 4_000}`);
-    expect((await judge({ [testFile]: soon })).claim.verdict).not.toBe('confirmed');
+    expect((await judgeTest({ [testFile]: soon })).verdict).not.toBe('confirmed');
     const log = `require('node:child_process').execSync('/opt/belay/git log --format=%an%s%ad').toString()`;
     const byCommit = until(`!${log}.includes('Rerun')`);
-    expect((await judge({ 'src/add.js': fixed, [testFile]: byCommit })).claim.verdict).toBe(
-      'refuted',
-    );
+    const change = { 'src/add.js': fixed, [testFile]: byCommit };
+    expect((await judgeTest(change)).verdict).toBe('refuted');
   });
 
   itLong('do not confirm a change of the runner in the place of a fix', async () => {
     const runner = { 'package.json': '{"scripts":{"test":"node --test"}}' };
-    const { claim } = await judge(
+    const claim = await judgeTest(
       { 'package.json': '{"scripts":{"test":"true"}}', [testFile]: adds },
       { command: `npm test -- ${testFile}` },
       { base: await treeOf({ ...base, ...runner }) },
@@ -178,7 +193,7 @@ describe('reruns in real sandboxes', () => {
     const command =
       'mkdir -p node_modules/three && echo "module.exports = 3" > node_modules/three/index.js';
     const change = { 'src/add.js': fixed, [testFile]: uses };
-    expect((await judge(change)).claim.verdict).toBe('inconclusive');
+    expect((await judgeTest(change)).verdict).toBe('inconclusive');
     const setup = { ...made, command };
     const set = await judge(change, {}, { setup });
     expect([set.claim.verdict, set.settings]).toEqual(['confirmed', { setup }]);
@@ -195,8 +210,8 @@ describe('reruns in real sandboxes', () => {
 
   itLong('give no network and no rights, and end what takes or prints too much', async () => {
     const end = async (command: string, more: Partial<WantedReruns> = {}) => {
-      const { claim } = await judge({ 'src/add.js': fixed, [testFile]: adds }, { command }, more);
-      return claim.runs.at(0);
+      const change = { 'src/add.js': fixed, [testFile]: adds };
+      return (await judgeTest(change, { command }, more)).runs.at(0);
     };
     const inside = `ls -A /sys/class/net; id -u; cat /proc/self/status | grep CapEff; touch /opt/x; kill -9 1; git status --short; exit 3`;
     const look = await end(inside);
