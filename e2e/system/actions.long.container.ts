@@ -36,6 +36,8 @@ describeSystem(
       bench.write('chatty', chatty, { secrets: ['KEY'], warm_seconds: 600 });
       bench.write('brief', '#!/bin/sh\necho brief\n', { warm_seconds: 1 });
       bench.write('hostile', hostile);
+      const counts = '#!/bin/sh\necho "$PWD: $(ls -A | wc -l)"; echo made > made.txt\n';
+      bench.write('counts', counts, { workspace: 'write' });
       bench.write('impatient', hostile, { timeout_seconds: 10 });
       // An image whose volume the engine would create on its disk, and a service that writes to its
       // own file system.
@@ -103,6 +105,16 @@ describeSystem(
       await until('that of the killed server to go', async () => (await bench.left()).length === 0);
       one!.close();
       other!.close();
+    });
+
+    it('have an empty workspace of their own without a session, and leave none behind', async () => {
+      for (let calls = 0; calls < 2; calls += 1)
+        expect(await bench.direct('counts', {})).toMatchObject({
+          text: '/workspace: 0\n',
+          exitCode: 0,
+          errors: '',
+        });
+      await bench.nothingIsLeft();
     });
 
     it('that are hostile end at their limits of memory, processes, output, time and disk', async () => {

@@ -31,11 +31,7 @@ const git = 'git -c user.name=t -c user.email=t@t';
 /** What a session does before its sandbox is lost, and the end of its reflog then. */
 const works: [command: string, reflog: string][] = [
   [
-    `git init -q -b main && printf 'one\\r\\n' > a.txt && mkdir bin && printf x > bin/run && chmod 755 bin/run && ln -s bin/run link && echo dist > .gitignore && git add . && ${git} commit -qm One`,
-    'commit (initial): One',
-  ],
-  [
-    `echo two >> a.txt && git checkout -q -b work/deeper && ${git} commit -qam Two && mkdir dist && echo built > dist/out`,
+    `git init -q -b main && printf 'one\\r\\n' > a.txt && mkdir bin && printf x > bin/run && chmod 755 bin/run && ln -s bin/run link && echo dist > .gitignore && git add . && ${git} commit -qm One && echo two >> a.txt && git checkout -q -b work/deeper && ${git} commit -qam Two && mkdir dist && echo built > dist/out`,
     'commit: Two',
   ],
   [

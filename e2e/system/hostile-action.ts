@@ -2,6 +2,7 @@
 export const hostile = `#!/bin/sh
 case "$1" in
   hello) echo hello ;;
+  inside) "$0" files; "$0" look; "$0" root; exit $? ;;
   forks) i=0; while [ $i -lt 900 ]; do sleep 30 & i=$((i+1)); done; wait ;;
   disk) dd if=/dev/zero of=/tmp/a bs=1M count=900; dd if=/dev/zero of=/output/b bs=1M count=900; df -m /tmp /output | tail -2; exit 7 ;;
   root) echo x > /action/run; echo x > /etc/passwd; echo x > /opt/belay/node; exit 8 ;;

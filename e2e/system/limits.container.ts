@@ -6,18 +6,18 @@ import { gaplessNumbers, eventNumbers } from './event-numbers.js';
 const limit = (event: Event) => isEvent(event, 'limit');
 const result = (event: Event) => isEvent(event, 'result');
 
-// limits.long.container.ts has a budget of time, the queue, and an agent that waits by looking often;
+// limits.long.container.ts has budgets of time and tokens, a killed container, the queue, and an agent that waits by looking often;
 // breaks.long.container.ts has failures of the viewer’s connection.
 describeSystem(
   'limits and failures:',
   (server) => {
     describe('a budget', () => {
-      const turns = Array.from({ length: 10 }, (_, index) => ({
+      const turns = Array.from({ length: 4 }, (_, index) => ({
         calls: [run(`echo turn ${index}`)],
       }));
 
       it('of steps ends the session before the next call of the model; a raised one resumes it', async () => {
-        const model = script(server.data, [...turns.slice(0, 4), { finish: 'done' }]);
+        const model = script(server.data, [...turns, { finish: 'done' }]);
         const session = await start(server, { task: 'Count', model, budgets: { steps: 3 } });
         const end = await session.ended();
         expect(end.args).toMatchObject({ state: 'limited' });
@@ -29,16 +29,6 @@ describeSystem(
         await server.client.sessions.restart(session.id);
         await session.printed('turn 3');
         await session.finished(end.seq);
-        session.close();
-      });
-
-      it('of tokens ends the session', async () => {
-        const model = script(server.data, turns);
-        const session = await start(server, { task: 'Count', model, budgets: { tokens: 1_000 } });
-        expect((await session.ended()).args).toMatchObject({ state: 'limited' });
-        const reached = session.events.find(limit)?.args;
-        expect(reached?.budget).toBe('tokens');
-        expect(reached?.used).toBeGreaterThanOrEqual(1_000);
         session.close();
       });
     });
@@ -99,33 +89,6 @@ describeSystem(
     });
 
     describe('a failure', () => {
-      it('of the container is reported within 5 s, and a restart keeps the files', async () => {
-        const model = script(server.data, [
-          { calls: [{ operation: 'files.write', input: { path: 'kept.txt', content: 'kept\n' } }] },
-          { calls: [run('sleep 300')] },
-          { calls: [run('cat kept.txt')] },
-          { finish: 'done' },
-        ]);
-        const session = await start(server, { task: 'Keep', model });
-        await session.event((event) => event.action === 'terminal.run');
-        const container = await containerOf(session.id);
-        const ended = container.wait();
-        await container.kill();
-        await ended;
-        const killed = Date.now();
-        const failed = await session.state('failed');
-        expect(Date.parse(failed.time) - killed).toBeLessThan(5_000);
-        expect(String(failed.args.reason)).toMatch(/restart/i);
-        await server.client.sessions.restart(session.id);
-        const ran = await session.event(
-          (event) => isEvent(event, 'result') && JSON.stringify(event.args.output).includes('kept'),
-          failed.seq,
-        );
-        expect(ran.args).toMatchObject({ ok: true });
-        await session.finished(failed.seq);
-        session.close();
-      });
-
       it('of the server by kill -9 leaves the agent working, and nothing is lost or repeated', async () => {
         const model = script(server.data, [
           { calls: [run('for i in $(seq 1 20); do echo step $i; sleep 0.2; done')] },

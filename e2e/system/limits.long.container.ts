@@ -1,5 +1,5 @@
 import { isEvent, type Event } from '@belay/protocol';
-import { describeSystem, idle, run, script, start } from '@belay/testkit';
+import { containerOf, describeSystem, idle, run, script, start } from '@belay/testkit';
 
 const limit = (event: Event) => isEvent(event, 'limit');
 
@@ -15,6 +15,46 @@ describeSystem('limits:', (server) => {
     const began = Date.parse(session.events[0]?.time ?? '');
     expect(Date.parse(end.time) - began).toBeLessThan(60_000);
     expect(session.terminal()).not.toMatch(/^slept/m);
+    session.close();
+  });
+
+  it('a budget of tokens ends the session', async () => {
+    const turns = Array.from({ length: 10 }, (_, index) => ({
+      calls: [run(`echo turn ${index}`)],
+    }));
+    const model = script(server.data, turns);
+    const session = await start(server, { task: 'Count', model, budgets: { tokens: 1_000 } });
+    expect((await session.ended()).args).toMatchObject({ state: 'limited' });
+    const reached = session.events.find(limit)?.args;
+    expect(reached?.budget).toBe('tokens');
+    expect(reached?.used).toBeGreaterThanOrEqual(1_000);
+    session.close();
+  });
+
+  it('a failure of the container is reported within 5 s, and a restart keeps the files', async () => {
+    const model = script(server.data, [
+      { calls: [{ operation: 'files.write', input: { path: 'kept.txt', content: 'kept\n' } }] },
+      { calls: [run('sleep 300')] },
+      { calls: [run('cat kept.txt')] },
+      { finish: 'done' },
+    ]);
+    const session = await start(server, { task: 'Keep', model });
+    await session.event((event) => event.action === 'terminal.run');
+    const container = await containerOf(session.id);
+    const ended = container.wait();
+    await container.kill();
+    await ended;
+    const killed = Date.now();
+    const failed = await session.state('failed');
+    expect(Date.parse(failed.time) - killed).toBeLessThan(5_000);
+    expect(String(failed.args.reason)).toMatch(/restart/i);
+    await server.client.sessions.restart(session.id);
+    const ran = await session.event(
+      (event) => isEvent(event, 'result') && JSON.stringify(event.args.output).includes('kept'),
+      failed.seq,
+    );
+    expect(ran.args).toMatchObject({ ok: true });
+    await session.finished(failed.seq);
     session.close();
   });
 
