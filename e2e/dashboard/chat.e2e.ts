@@ -11,11 +11,11 @@ import {
   shows,
   start,
   textOf,
-  untilInPage,
 } from '@belay/testkit';
 
 const chat = '[aria-label="Chat"]';
 
+// chat.long.e2e.ts has approvals that are answered too early, edited calls, search and cards.
 describe('the chat', () => {
   const chromium = new Chromium();
   let provider: ProviderServer;
@@ -123,38 +123,6 @@ describe('the chat', () => {
     expect(chromium.complaints).toEqual([]);
     session.close();
   });
-
-  it('an approval shows all that it allows, and ignores an answer given before it can be read', async () => {
-    const lines = Array.from({ length: 12 }, (_, index) => `echo line-${index + 1}-of-twelve`);
-    const url = `https://example.com/${'far/'.repeat(30)}?token=${'a1'.repeat(60)}&last=one`;
-    const model = script(server.data, [
-      { calls: [run(lines.join('\n'))] },
-      { calls: [{ operation: 'web.fetch', input: { url } }] },
-      { finish: 'Nothing of it.' },
-    ]);
-    const session = await start(server, { task: 'Ask twice', model, approvals: 'ask' });
-    const page = await chromium.open(server, `/sessions/${session.id}`);
-    const waiting = '[aria-label="Waiting for you"]';
-    await shows(page, waiting, 'line-12-of-twelve');
-    await page.evaluate(answerAtOnce, waiting, 'last=one');
-    await click(page, 'Deny…', waiting);
-    await fill(page, 'Reason', 'Too long');
-    await click(page, 'Deny', waiting);
-    await shows(page, waiting, url);
-    await untilInPage(page, () => document.body.dataset['answered'] === 'at once');
-    // The key answers at most what the page considered waiting at that moment, which was the
-    // previous question.
-    await shows(page, '[aria-live=polite]', /new question|Nothing is waiting|no open question/);
-    await click(page, 'Deny…', waiting);
-    await fill(page, 'Reason', 'Too far');
-    await click(page, 'Deny', waiting);
-    await session.finished();
-    expect(session.events.filter((event) => isEvent(event, 'approve'))).toEqual([]);
-    const denied = session.events.filter((event) => isEvent(event, 'reject'));
-    expect(denied.map(({ args }) => args.reason)).toEqual(['Too long', 'Too far']);
-    expect(chromium.complaints).toEqual([]);
-    session.close();
-  });
 });
 
 /** Runs in the page: notes when the element shows a text twice at once. */
@@ -165,25 +133,4 @@ function noteRepetition(where: string, text: string): void {
   };
   const every = { childList: true, characterData: true, subtree: true };
   new MutationObserver(look).observe(document.body, every);
-}
-
-/**
- * Runs in the page: answers by key and by click as soon as a text appears in what waits for the
- * user.
- */
-function answerAtOnce(where: string, text: string): void {
-  const look = () => {
-    const waiting = document.querySelector(where);
-    const allow = [...(waiting?.querySelectorAll('button') ?? [])].find(
-      (button) => button.textContent === 'Allow once',
-    );
-    if (!allow || !waiting?.textContent?.includes(text)) return;
-    watcher.disconnect();
-    for (const key of ['n', 'y'])
-      document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-    allow.click();
-    document.body.dataset['answered'] = 'at once';
-  };
-  const watcher = new MutationObserver(look);
-  watcher.observe(document.body, { childList: true, subtree: true });
 }

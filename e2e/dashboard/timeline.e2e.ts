@@ -1,5 +1,3 @@
-import { eventually } from '@belay/testing';
-import type { Page } from 'puppeteer-core';
 import {
   choose,
   Chromium,
@@ -10,7 +8,6 @@ import {
   Followed,
   hides,
   shows,
-  untilInPage,
 } from '@belay/testkit';
 import { startTwoSteps } from './two-steps.js';
 
@@ -18,10 +15,10 @@ const chat = '[aria-label="Chat"]';
 const screen = '[aria-label="Terminal"] .xterm-rows';
 const file = '[aria-label="Code"] .view-lines';
 
+// timeline.long.e2e.ts rewinds, forks and shares.
 describeSystem('the timeline', (server) => {
   const chromium = new Chromium();
   let session: Followed;
-  let page: Page;
   /** The last event of the first step. */
   let early = 0;
 
@@ -34,12 +31,10 @@ describeSystem('the timeline', (server) => {
     await chromium.dispose();
   });
   afterEach(() => chromium.closePages());
-  beforeEach(async () => {
-    page = await chromium.open(server, `/sessions/${session.id}`);
-  });
   afterEach(() => expect(chromium.complaints).toEqual([]));
 
   it('goes back with all panels in sync, and plays to the end again', async () => {
+    const page = await chromium.open(server, `/sessions/${session.id}`);
     await shows(page, screen, 'late-print');
     await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
     await shows(page, chat, `Showing event ${early} of`);
@@ -72,20 +67,5 @@ describeSystem('the timeline', (server) => {
     await shows(page, file, 'version two');
     await clickOn(page, 'footer button[aria-pressed]');
     await hides(page, chat, 'Showing event');
-  });
-
-  it('rewinds files and conversation after a preview of what is undone', async () => {
-    await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
-    await click(page, 'Rewind to here…');
-    await shows(page, '[role=dialog]', 'a.txt');
-    await click(page, 'Rewind', '[role=dialog]');
-    await session.event((event) => event.action === 'rewind');
-    await hides(page, chat, 'Showing event');
-    const read = () => server.client.sessions.call(session.id, 'files.read', { path: 'a.txt' });
-    await eventually(async () =>
-      expect(await read()).toMatchObject({ content: expect.stringContaining('version one') }),
-    );
-    await untilInPage(page, () => document.body.innerText.includes('Rewound'));
-    await shows(page, chat, /\d+ entries undone by a rewind/);
   });
 });

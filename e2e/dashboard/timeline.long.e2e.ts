@@ -151,12 +151,18 @@ describeSystem('moments of a session', (server) => {
     forked.close();
   });
 
-  it('undoes the rewind, and then one step of several', async () => {
+  it('rewinds files and conversation after a preview of what is undone, undoes that, and then one step of several', async () => {
     const read = async () =>
       (await server.client.sessions.call(session.id, 'files.read', { path: 'a.txt' })).content;
-    const page = await chromium.open(server, `/sessions/${session.id}`);
-    await server.client.sessions.rewind(session.id, { seq: early, what: 'both' });
+    const page = await chromium.open(server, `/sessions/${session.id}?at=${early}`);
+    await click(page, 'Rewind to here…');
+    await shows(page, '[role=dialog]', 'a.txt');
+    await click(page, 'Rewind', '[role=dialog]');
+    await session.event((event) => event.action === 'rewind');
+    await hides(page, chat, 'Showing event');
     await eventually(async () => expect(await read()).toContain('version one'));
+    await untilInPage(page, () => document.body.innerText.includes('Rewound'));
+    await shows(page, chat, /\d+ entries undone by a rewind/);
     await click(page, 'Undo…', chat);
     await click(page, 'Rewind', '[role=dialog]');
     await eventually(async () => expect(await read()).not.toContain('version one'));
