@@ -1,7 +1,7 @@
 import { click, fill, shows } from '@belay/testkit';
 import { accessibilityFaults, describeAccessiblePages } from './accessible-pages.js';
 
-/** Two of three pages in one look; accessibility.long.e2e.ts covers all pages, panels and looks. */
+/** One of four pages in one look; accessibility.long.e2e.ts covers all pages, panels and looks. */
 describeAccessiblePages(
   {
     looks: [[1440, 900, 'light']],
