@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { AppError, exactPattern, isEvent } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import {
   type BelayServer,
   describeSystem,
@@ -44,9 +45,13 @@ const dial = [
 ].join('; ');
 
 describeSystem('attacks from inside a sandbox:', (server) => {
-  describe('the boundary of the sandbox', () => {
+  describe('a hardened sandbox', () => {
+    let session: Followed;
+    beforeAll(async () => {
+      session = await idle(server);
+    });
+
     it('holds: no rights, no network card, no engine, no way to change the agent’s programs', async () => {
-      const session = await idle(server);
       const look = [
         'grep -E "^(CapPrm|CapEff|CapAmb|NoNewPrivs)" /proc/self/status',
         'ls /sys/class/net',
@@ -70,11 +75,44 @@ describeSystem('attacks from inside a sandbox:', (server) => {
         'closed /etc/hosts',
         'open /workspace/x',
       ]);
-      session.close();
     });
 
-    it('a wait sees no port of the host, and ends with its session', async () => {
-      const session = await idle(server);
+    it('detects a program that reports success in place of the shell', async () => {
+      const forge = `
+  d=$(dirname "$(find /var/lib/belay -name start -path '*/terminals/*' | head -n 1)")
+  mark=$(grep -o ']6973;[0-9a-f]*;' "$d/start" | head -n 1)
+  for n in 1 2 3 4 5; do
+    printf '\\033%s%s\\007' "$mark" $n >/dev/tty
+    printf 'ready %s 0 %s\\000' $n "$PWD" >"$d/reports"
+  done`;
+      const run = (command: string) =>
+        server.client.sessions.call(session.id, 'terminal.run', { command });
+      const result = await run(`(${forge}); sleep 0.2; echo after; (exit 7)`);
+      expect(result.exitCode).toBe(7);
+      expect(result.text).toMatch(/^after\n[^]*; 7 is taken\]/);
+      // Positive control: a program that forges nothing.
+      expect(await run('echo on; (exit 3)')).toMatchObject({ text: 'on\n', exitCode: 3 });
+    });
+
+    it('lets no program take its agent over by connecting to the socket', async () => {
+      const run = { command: dial, wait: 120 };
+      const second = await server.client.sessions.call(session.id, 'terminal.run', run);
+      expect(second).toMatchObject({ status: 'exited' });
+      expect(second.exitCode).not.toBe(0);
+      await expectAlive(server, session);
+    });
+
+    it('shares the identity of its agent with no program', async () => {
+      const answers = await attacked(server, session);
+      expect(answers('agent')).toHaveLength(18);
+      expect(open(answers('agent'))).toEqual([]);
+      expect(open(answers('init'))).toEqual([]);
+      expect(answers('inspector')).toEqual(['inspector closed']);
+      expectOpen(answers('own'));
+      await expectAlive(server, session);
+    });
+
+    it('shows no port of the host to a wait, which ends with its session', async () => {
       const port = Number(new URL(server.url).port);
       await once(connect(port, '127.0.0.1').end(), 'connect');
       const call = (input: object) =>
@@ -101,58 +139,20 @@ describeSystem('attacks from inside a sandbox:', (server) => {
   });
 
   describe('the identity of an agent', () => {
-    it('is not shared with programs of a hardened sandbox', async () => {
-      const session = await idle(server);
-      const answers = await attacked(server, session);
-      expect(answers('agent')).toHaveLength(18);
-      expect(open(answers('agent'))).toEqual([]);
-      expect(open(answers('init'))).toEqual([]);
-      expect(answers('inspector')).toEqual(['inspector closed']);
-      expectOpen(answers('own'));
-      await expectAlive(server, session);
-      session.close();
-    });
+    itLong(
+      'is not shared with programs of a root sandbox, which can end the agent but no more',
+      async () => {
+        const session = await idle(server, { sandbox: 'root' });
+        const answers = await attacked(server, session);
+        expect(open(answers('agent'))).toEqual([]);
+        expect(answers('inspector')).toEqual(['inspector closed']);
+        expectOpen(answers('own'));
+        await expectAlive(server, session);
+        session.close();
+      },
+    );
 
-    it('is not shared with programs of a root sandbox, which can end the agent but no more', async () => {
-      const session = await idle(server, { sandbox: 'root' });
-      const answers = await attacked(server, session);
-      expect(open(answers('agent'))).toEqual([]);
-      expect(answers('inspector')).toEqual(['inspector closed']);
-      expectOpen(answers('own'));
-      await expectAlive(server, session);
-      session.close();
-    });
-
-    it('does not include its exit codes: a program that reports success in place of the shell is detected', async () => {
-      const session = await idle(server);
-      const forge = `
-  d=$(dirname "$(find /var/lib/belay -name start -path '*/terminals/*' | head -n 1)")
-  mark=$(grep -o ']6973;[0-9a-f]*;' "$d/start" | head -n 1)
-  for n in 1 2 3 4 5; do
-    printf '\\033%s%s\\007' "$mark" $n >/dev/tty
-    printf 'ready %s 0 %s\\000' $n "$PWD" >"$d/reports"
-  done`;
-      const run = (command: string) =>
-        server.client.sessions.call(session.id, 'terminal.run', { command });
-      const result = await run(`(${forge}); sleep 0.2; echo after; (exit 7)`);
-      expect(result.exitCode).toBe(7);
-      expect(result.text).toMatch(/^after\n[^]*; 7 is taken\]/);
-      // Positive control: a program that forges nothing.
-      expect(await run('echo on; (exit 3)')).toMatchObject({ text: 'on\n', exitCode: 3 });
-      session.close();
-    });
-
-    it('cannot be taken over by connecting to the socket', async () => {
-      const session = await idle(server);
-      const run = { command: dial, wait: 120 };
-      const second = await server.client.sessions.call(session.id, 'terminal.run', run);
-      expect(second).toMatchObject({ status: 'exited' });
-      expect(second.exitCode).not.toBe(0);
-      await expectAlive(server, session);
-      session.close();
-    });
-
-    it('is the sandbox’s user for files and programs, in any image', async () => {
+    itLong('is the sandbox’s user for files and programs, in any image', async () => {
       const session = await idle(server, { image: prepared('BELAY_TEST_BUSYBOX') });
       const call = server.client.sessions.call.bind(server.client.sessions);
       await call(session.id, 'files.write', { path: 'made', content: 'x' });

@@ -1,19 +1,22 @@
+import type { Followed } from '@belay/testkit';
 import { describeGateway, expectNoKey, says } from './gateway-scene.js';
 
 // gateway.long.container.ts sends it false tokens and requests.
 describeGateway('attacks: the model gateway in a sandbox', (scene) => {
+  const before = 129;
+  const limit = before + 200;
+  let session: Followed;
+  beforeAll(async () => {
+    session = await scene.open({ tokens: limit });
+  });
+  afterAll(() => session.close());
+
   it('gives no key away', async () => {
-    const { open, tokenOf } = scene;
-    const session = await open();
-    await expectNoKey(session, await tokenOf(session));
-    session.close();
+    await expectNoKey(session, await scene.tokenOf(session));
   });
 
   it('never spends more than one call above a budget, however many come at once', async () => {
-    const { provider, server, open, run } = scene;
-    const before = 129;
-    const limit = before + 200;
-    const session = await open({ tokens: limit });
+    const { provider, server, run } = scene;
     provider.requests.length = 0;
     const usage = { input: 25, output: 10 };
     provider.answer(...Array.from({ length: 20 }, () => says({ text: 'Yes.', usage })));
@@ -31,6 +34,5 @@ describeGateway('attacks: the model gateway in a sandbox', (scene) => {
     expect(tokens).toBeGreaterThanOrEqual(limit);
     expect(tokens).toBeLessThan(limit + 35);
     expect(provider.requests).toHaveLength((tokens - before) / 35);
-    session.close();
   });
 });
