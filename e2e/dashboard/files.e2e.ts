@@ -1,23 +1,13 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@belay/testing';
-import {
-  chord,
-  click,
-  clickOn,
-  fill,
-  focusOn,
-  hasFocus,
-  hides,
-  shows,
-  untilInPage,
-} from '@belay/testkit';
+import { chord, click, clickOn, fill, focusOn, hides, shows, untilInPage } from '@belay/testkit';
 import { panelPlaces } from './panel-places.js';
 import { describeFiles, lines, typeAtStart } from './files-scene.js';
 
 const { code } = panelPlaces;
 
-// files.long.e2e.ts has conflicts, Follow, and what viewers see.
+// files.long.e2e.ts has conflicts, previews, Follow, and what viewers see.
 describeFiles('the files of a session', (scene) => {
   const there = async (path: string) =>
     (await scene.call('files.list', { path: '.', depth: 9 })).entries
@@ -98,32 +88,5 @@ describeFiles('the files of a session', (scene) => {
     await shows(page, `${code} [aria-label="Files"]`, 'found.txt');
     await click(page, 'Collapse all folders', code);
     await hides(page, `${code} [aria-label="Files"]`, 'found.txt');
-  });
-
-  it('files are opened by a few letters, sorted by number, and shown according to their type', async () => {
-    const { page } = scene;
-    const tree = `${code} [aria-label="Files"]`;
-    await shows(page, tree, /part9\.txt\s+part10\.txt/);
-    await chord(page, 'Control', 'p');
-    await hasFocus(page, '[role=dialog] input');
-    await page.keyboard.type('tcsv');
-    await hides(page, '[role=dialog]', 'shared.txt');
-    await shows(page, '[role=dialog] [aria-selected=true]', 'trees.csv');
-    await page.keyboard.press('Enter');
-    await shows(page, lines, 'fir,30');
-    await click(page, 'Preview', code);
-    await shows(page, `${code} td`, 'fir');
-    await click(page, 'Source', code);
-    await shows(page, lines, 'fir,30');
-    await click(page, 'trees.md', tree);
-    await shows(page, lines, '# All firs');
-    await click(page, 'Preview', code);
-    await shows(page, `${code} h1`, 'All firs');
-    await shows(page, `${code} strong`, 'tall');
-    await click(page, 'trees.svg', tree);
-    await click(page, 'Preview', code);
-    await shows(page, `${code} figcaption`, '30 × 20');
-    await page.waitForSelector(`${code} img[alt="trees.svg"]`);
-    expect(await page.evaluate(() => 'drawn' in window)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { pause, until } from '@belay/testing';
-import { chord, click, clickOn, fill, hides, shows, textOf } from '@belay/testkit';
+import { chord, click, clickOn, fill, hasFocus, hides, shows, textOf } from '@belay/testkit';
 import { panelPlaces } from './panel-places.js';
 import { describeFiles, editorFocus, lines, typeAtStart } from './files-scene.js';
 
@@ -105,6 +105,33 @@ describeFiles('the files of a session that change meanwhile, or are only viewed'
     await click(page, 'Create', '[role=dialog]');
     await shows(page, 'body', 'shared.txt exists already');
     expect(await textAt('shared.txt')).toBe('by a program\n');
+  });
+
+  it('files are opened by a few letters, sorted by number, and shown according to their type', async () => {
+    const { page } = scene;
+    const tree = `${code} [aria-label="Files"]`;
+    await shows(page, tree, /part9\.txt\s+part10\.txt/);
+    await chord(page, 'Control', 'p');
+    await hasFocus(page, '[role=dialog] input');
+    await page.keyboard.type('tcsv');
+    await hides(page, '[role=dialog]', 'shared.txt');
+    await shows(page, '[role=dialog] [aria-selected=true]', 'trees.csv');
+    await page.keyboard.press('Enter');
+    await shows(page, lines, 'fir,30');
+    await click(page, 'Preview', code);
+    await shows(page, `${code} td`, 'fir');
+    await click(page, 'Source', code);
+    await shows(page, lines, 'fir,30');
+    await click(page, 'trees.md', tree);
+    await shows(page, lines, '# All firs');
+    await click(page, 'Preview', code);
+    await shows(page, `${code} h1`, 'All firs');
+    await shows(page, `${code} strong`, 'tall');
+    await click(page, 'trees.svg', tree);
+    await click(page, 'Preview', code);
+    await shows(page, `${code} figcaption`, '30 × 20');
+    await page.waitForSelector(`${code} img[alt="trees.svg"]`);
+    expect(await page.evaluate(() => 'drawn' in window)).toBe(false);
   });
 
   it('Follow goes where the agent edits, but not away from what the user is typing', async () => {
