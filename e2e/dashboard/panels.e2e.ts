@@ -1,17 +1,7 @@
 import { eventually, until } from '@belay/testing';
 import { isEvent } from '@belay/protocol';
 import type { Page } from 'puppeteer-core';
-import {
-  chord,
-  click,
-  clickOn,
-  fill,
-  focusOn,
-  hasFocus,
-  hides,
-  shows,
-  untilInPage,
-} from '@belay/testkit';
+import { chord, click, clickOn, fill, hasFocus, hides, shows, untilInPage } from '@belay/testkit';
 import { panelPlaces } from './panel-places.js';
 import { describePanels } from './panels-scene.js';
 
@@ -26,7 +16,7 @@ const takeOver = async (page: Page) => {
   await hasFocus(page, `${terminal} textarea`);
 };
 
-// panels.long.e2e.ts has the sizes of panels, two terminals at once, and comments.
+// panels.long.e2e.ts has the changes, the sizes of panels, two terminals at once, and comments.
 describePanels('the panels of a session', (scene) => {
   it('the user takes over the terminal, types, returns it, and opens a second one', async () => {
     const { page, session } = scene;
@@ -120,30 +110,6 @@ describePanels('the panels of a session', (scene) => {
     async function says(words: RegExp): Promise<void> {
       await eventually(async () => expect((await call('browser.read', {})).text).toMatch(words));
     }
-  });
-
-  it('the changes have syntax colours, a tree, and the lines around them', async () => {
-    const { page } = scene;
-    await clickOn(page, '#tab-changes');
-    await untilInPage(page, () =>
-      document.querySelector('[aria-label="Lines of site/index.html"] .text-code-string'),
-    );
-    const tree = '[aria-label="Changed files"]';
-    await shows(page, tree, '0 of 2 viewed');
-    await clickOn(page, `${tree} [title="poem.txt"]`);
-    await hides(page, changes, 'line 13');
-    await click(page, 'Show 16 lines', changes);
-    await shows(page, changes, 'line 13');
-    await focusOn(page, `${tree} [title="poem.txt"]`);
-    await page.keyboard.press('ArrowUp');
-    await untilInPage(page, () => !document.activeElement?.matches('[title="poem.txt"]'));
-    await page.keyboard.press('v');
-    await shows(page, tree, '1 of 2 viewed');
-    await hides(page, changes, 'It was');
-    await click(page, 'Publish…', changes);
-    await shows(page, '[role=dialog]', 'Publish changes');
-    await page.keyboard.press('Escape');
-    await untilInPage(page, () => !document.querySelector('[role=dialog]'));
   });
 
   it('a rejected hunk is reverted when the review is submitted, and the agent receives the reason', async () => {

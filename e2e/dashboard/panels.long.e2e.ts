@@ -1,6 +1,6 @@
 import { eventually, pause, until } from '@belay/testing';
 import { isEvent } from '@belay/protocol';
-import { chord, click, clickOn, fill, hides, shows, untilInPage } from '@belay/testkit';
+import { chord, click, clickOn, fill, focusOn, hides, shows, untilInPage } from '@belay/testkit';
 import { panelPlaces } from './panel-places.js';
 import { describePanels } from './panels-scene.js';
 
@@ -99,6 +99,32 @@ describePanels('the sizes and comments of panels', (scene) => {
     await page.mouse.up();
     await session.until(() => sizes() > before, 'the new size');
     expect(sizes()).toBe(before + 1);
+  });
+
+  it('the changes have syntax colours, a tree, and the lines around them', async () => {
+    const { page } = scene;
+    await clickOn(page, '#tab-changes');
+    await untilInPage(page, () =>
+      document.querySelector('[aria-label="Lines of site/index.html"] .text-code-string'),
+    );
+    const tree = '[aria-label="Changed files"]';
+    await shows(page, tree, '0 of 2 viewed');
+    await clickOn(page, `${tree} [title="poem.txt"]`);
+    await hides(page, changes, 'line 13');
+    await click(page, 'Show 16 lines', changes);
+    await shows(page, changes, 'line 13');
+    await focusOn(page, `${tree} [title="poem.txt"]`);
+    await page.keyboard.press('ArrowUp');
+    await untilInPage(page, () => !document.activeElement?.matches('[title="poem.txt"]'));
+    await page.keyboard.press('v');
+    await shows(page, tree, '1 of 2 viewed');
+    await hides(page, changes, 'It was');
+    await page.keyboard.press('v');
+    await shows(page, tree, '0 of 2 viewed');
+    await click(page, 'Publish…', changes);
+    await shows(page, '[role=dialog]', 'Publish changes');
+    await page.keyboard.press('Escape');
+    await untilInPage(page, () => !document.querySelector('[role=dialog]'));
   });
 
   it('comments on lines and ranges are drafted, and sent with one Submit', async () => {
