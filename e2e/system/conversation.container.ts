@@ -1,6 +1,6 @@
 import { isEvent, resultOf, userCallPrefix } from '@belay/protocol';
 import { describeSystem, run, script, start } from '@belay/testkit';
-import { eventually } from '@belay/testing';
+import { eventually, itLong } from '@belay/testing';
 
 // approvals.long.container.ts has delayed calls, terminal.long.container.ts what a model waits for.
 describeSystem('the user and an agent', (server) => {
@@ -52,16 +52,6 @@ describeSystem('the user and an agent', (server) => {
     await sessions.resume(session.id);
     await session.finished();
     await session.printed('resumed');
-    session.close();
-  });
-
-  it('stop immediately, in the middle of a command', async () => {
-    const endless = run('echo begun; sleep infinity', { wait: 3_600 });
-    const model = script(server.data, [{ calls: [endless] }]);
-    const session = await start(server, { task: 'Sleep', model });
-    await session.until(() => session.terminal().includes('begun'), 'the command');
-    await server.client.sessions.stop(session.id);
-    expect((await session.ended()).args).toMatchObject({ state: 'stopped' });
     session.close();
   });
 
@@ -119,7 +109,7 @@ describeSystem('the user and an agent', (server) => {
     session.close();
   });
 
-  it('agree on guidance: AGENTS.md applies only in a trusted workspace', async () => {
+  itLong('agree on guidance: AGENTS.md applies only in a trusted workspace', async () => {
     const seen = async (trust: boolean) => {
       const { workspace } = await server.client.uploads.workspace(
         tarOf('AGENTS.md', 'Speak French.'),
@@ -221,7 +211,7 @@ describeSystem('the user and an agent', (server) => {
       session.close();
     });
 
-    it('measures a command without the wait for its approval', async () => {
+    itLong('measures a command without the wait for its approval', async () => {
       const model = script(server.data, [{ calls: [run('true')] }, { finish: 'done' }]);
       const session = await start(server, { task: 'Ask', model, approvals: 'delay' });
       await session.finished();

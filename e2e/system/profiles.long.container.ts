@@ -3,7 +3,7 @@ import { describeSystem, run, script, start } from '@belay/testkit';
 import { commitAndInstall } from './commit-and-install.js';
 import { results, prompted } from './sandbox-outputs.js';
 
-describeSystem('the root profile of sandboxes', (server) => {
+describeSystem('the profiles of sandboxes', (server) => {
   const sessions = () => server.client.sessions;
 
   it('let root install a system package from the machine’s mirror, and keep its files', async () => {
@@ -40,6 +40,28 @@ describeSystem('the root profile of sandboxes', (server) => {
     const renewed = await session.event(({ action }) => action === 'renewed');
     await session.finished(renewed.seq);
     expect(await read()).toMatchObject({ content: 'one\n' });
+    session.close();
+  });
+
+  it('report in a hardened sandbox that packages need root, and offer no way to become root', async () => {
+    const model = script(server.data, [
+      {
+        calls: [
+          run(
+            'id -u; apt-get install -y hello 2>&1 | tail -1; touch /usr/x; cat /proc/self/status',
+          ),
+        ],
+      },
+      { finish: 'tried' },
+    ]);
+    const session = await start(server, { task: 'Install', model });
+    await session.finished();
+    const [output] = results(session);
+    expect(output).toContain('1000\\n');
+    expect(output).toMatch(/Read-only file system|Permission denied/);
+    expect(output).toMatch(/CapEff:\\t0+\\n/);
+    expect(prompted(session)).toContain('takes a session started with the root profile');
+    expect(await sessions().get(session.id)).toMatchObject({ sandbox: 'hardened' });
     session.close();
   });
 

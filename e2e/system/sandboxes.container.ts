@@ -11,7 +11,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { belay, describeSystem, run, script, start } from '@belay/testkit';
 import { type Event, isEvent } from '@belay/protocol';
-import { prompted, results } from './sandbox-outputs.js';
 import { commitAndInstall } from './commit-and-install.js';
 
 const picture =
@@ -22,30 +21,6 @@ const connection = (verdict: string) => (event: Event) =>
 // profiles.long.container.ts has the root profile, egress-install.long.container.ts installs packages.
 describeSystem('sandboxes:', (server) => {
   describe('sandbox profiles', () => {
-    const sessions = () => server.client.sessions;
-
-    it('report in a hardened sandbox that packages need root, and offer no way to become root', async () => {
-      const model = script(server.data, [
-        {
-          calls: [
-            run(
-              'id -u; apt-get install -y hello 2>&1 | tail -1; touch /usr/x; cat /proc/self/status',
-            ),
-          ],
-        },
-        { finish: 'tried' },
-      ]);
-      const session = await start(server, { task: 'Install', model });
-      await session.finished();
-      const [output] = results(session);
-      expect(output).toContain('1000\\n');
-      expect(output).toMatch(/Read-only file system|Permission denied/);
-      expect(output).toMatch(/CapEff:\\t0+\\n/);
-      expect(prompted(session)).toContain('takes a session started with the root profile');
-      expect(await sessions().get(session.id)).toMatchObject({ sandbox: 'hardened' });
-      session.close();
-    });
-
     it('share folders of the host that the command line names, one of them read-only', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'belay-mount-'));
       for (const name of ['reports', 'results']) {
