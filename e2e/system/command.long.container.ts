@@ -45,20 +45,23 @@ describeSystem('the belay command, with a demo, limits, questions and exports', 
   });
 
   it.each([
+    ['fails', [{ finish: { summary: 'cannot', outcome: 'failure' } }], [], 1],
     [
       'hits a limit',
       [{ calls: [run('true')] }, { calls: [run('true')] }, { finish: 'x' }],
       ['--max-steps', '2'],
+      3,
     ],
     [
       'runs out of time',
       [{ calls: [run('sleep 100', { wait: 100 })] }, { finish: 'x' }],
       ['--timeout', '2'],
+      3,
     ],
-  ] as const)('reports by its exit code that a session %s', async (_, turns, more) => {
+  ] as const)('reports by its exit code that a session %s', async (_, turns, more, code) => {
     const model = script(server.data, turns as never);
     const ran = await belay(server.data, ['run', 'x', '-m', model, '--approve', 'auto', ...more]);
-    expect(ran).toMatchObject({ code: 3 });
+    expect(ran).toMatchObject({ code });
   });
 
   it('prints where a command waits for approval, and leaves it waiting', async () => {
@@ -123,6 +126,17 @@ describeSystem('the belay command, with a demo, limits, questions and exports', 
 
     const forked = await belay(server.data, ['fork', id, '--json']);
     expect(JSON.parse(forked.stdout)).toMatchObject({ forkedFrom: { session: id } });
+  });
+
+  it.each([
+    [/^belay: There is no session/, ['log', 'nothing']],
+    [/^belay: .*\/none\.yaml/, ['run', 'x', '-m', 'scripted:/none.yaml']],
+  ])('fails with one sentence: %s', async (stderr, words) => {
+    const ran = await belay(server.data, words);
+    expect({ ...ran, stderr: ran.stderr.trim() }).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(stderr),
+    });
   });
 
   it('leaves an attached session running', async () => {
