@@ -17,7 +17,7 @@ import {
 } from '@belay/testkit';
 import { parse } from 'yaml';
 
-export const repository = 'acme/sums';
+const repository = 'acme/sums';
 
 const test = (assertion: string): string =>
   [
@@ -150,3 +150,11 @@ export const writeCall = (path: string, content: string) => ({
 });
 
 export const report = (input: Record<string, unknown>) => ({ operation: 'report', input });
+
+/** What a stranger’s attempt leaves. */
+export const refusedRow = {
+  state: 'refused',
+  code: 'permission',
+  why: `@eve has the permission read in ${repository}, and write is needed.`,
+  session: null,
+};
