@@ -6,11 +6,11 @@ import { until } from '@belay/testing';
 import { pack } from 'tar-stream';
 import { describePrograms } from './describe-programs.js';
 import { asFirstProgram } from './first-program.js';
-import type { HostTests, TestedHost } from './host-tests.js';
+import type { Further, HostTests, TestedHost } from './host-tests.js';
 import { HostUser, never, newId } from './host-user.js';
 
-/** What every host of containers must do; the program in them is `FirstProgram`. */
-export function describeHost(name: string, tested: () => TestedHost): void {
+/** What every host of containers must do; the program in them is `FirstProgram`. What is not for `npm test` is `further`. */
+export function describeHost(name: string, tested: () => TestedHost, further: Further = it): void {
   describe(name, () => {
     const owner = newId();
     const users: HostUser[] = [];
@@ -39,9 +39,9 @@ export function describeHost(name: string, tested: () => TestedHost): void {
     });
 
     describe('its containers', () => describeContainers(tests));
-    describe('its files', () => describeFiles(tests));
+    describe('its files', () => describeFiles(tests, further));
     describe('files with a name of their own', () => describeKeptFiles(tests));
-    describe('its programs of others', () => describePrograms(tests));
+    describe('its programs of others', () => describePrograms(tests, further));
     describe('what goes wrong', () => describeEnds(tests));
     describe('its owners', () => describeOwners(tests));
   });
@@ -128,29 +128,33 @@ function describeContainers(tests: HostTests): void {
   });
 }
 
-function describeFiles(tests: HostTests): void {
-  it.each(['default', 'other'] as const)(
-    'keeps the files of a container of the %s image until they are removed',
-    async (image) => {
-      const spec = tests.specOf({ image: tests.images[image] });
-      const { files } = spec;
-      const first = await tests.user.start(spec);
-      const places = ['/workspace/kept', '/var/lib/belay/kept'];
-      for (const path of places) await first.run(`fs.writeFileSync('${path}', 'mine')`);
-      expect(await first.run("return fs.statSync('/workspace').uid")).toBe(1000);
-      await tests.user.host.remove(spec.id);
-      expect(await tests.user.host.storedFiles()).toContain(files);
-      const second = tests.specOf({ image: spec.image, files });
-      const next = await tests.user.start(second);
-      for (const path of places)
-        expect(await next.run(`return fs.readFileSync('${path}', 'utf8')`)).toBe('mine');
-      await tests.user.host.remove(second.id);
-      await tests.user.host.removeFiles(files);
-      await tests.user.host.removeFiles(files);
-      expect(await tests.user.host.storedFiles()).not.toContain(files);
-      const third = await tests.user.start(tests.specOf({ image: spec.image, files }));
-      expect(await third.run("return fs.existsSync('/workspace/kept')")).toBe(false);
-    },
+async function expectKeptFiles(tests: HostTests, image: 'default' | 'other'): Promise<void> {
+  const spec = tests.specOf({ image: tests.images[image] });
+  const { files } = spec;
+  const first = await tests.user.start(spec);
+  const places = ['/workspace/kept', '/var/lib/belay/kept'];
+  for (const path of places) await first.run(`fs.writeFileSync('${path}', 'mine')`);
+  expect(await first.run("return fs.statSync('/workspace').uid")).toBe(1000);
+  await tests.user.host.remove(spec.id);
+  expect(await tests.user.host.storedFiles()).toContain(files);
+  const second = tests.specOf({ image: spec.image, files });
+  const next = await tests.user.start(second);
+  for (const path of places)
+    expect(await next.run(`return fs.readFileSync('${path}', 'utf8')`)).toBe('mine');
+  await tests.user.host.remove(second.id);
+  await tests.user.host.removeFiles(files);
+  await tests.user.host.removeFiles(files);
+  expect(await tests.user.host.storedFiles()).not.toContain(files);
+  const third = await tests.user.start(tests.specOf({ image: spec.image, files }));
+  expect(await third.run("return fs.existsSync('/workspace/kept')")).toBe(false);
+}
+
+function describeFiles(tests: HostTests, further: Further): void {
+  it('keeps the files of a container of its own image until they are removed', () =>
+    expectKeptFiles(tests, 'default'));
+
+  further('keeps the files of a container of any image until they are removed', () =>
+    expectKeptFiles(tests, 'other'),
   );
 
   it('shares the folders that were checked, and none that was exchanged', async () => {

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { DockerTasks, type TaskContainer, type TaskHost, type TaskSpec } from '@belay/containers';
 import { prepared } from '@belay/testkit';
 import { extract, pack } from 'tar-stream';
+import type { Further } from './host-tests.js';
 
 export interface OpenedTasks {
   host: TaskHost;
@@ -15,8 +16,15 @@ export interface OpenedTasks {
 const never = new AbortController().signal;
 const engine = new DockerTasks();
 
-/** What evaluations need of a host of tasks. Its machine has the engine of the tests. */
-export function describeTasks(title: string, open: () => Promise<OpenedTasks>): void {
+/**
+ * What evaluations need of a host of tasks. Its machine has the engine of the tests. What is not for `npm test` is
+ * `further`.
+ */
+export function describeTasks(
+  title: string,
+  open: () => Promise<OpenedTasks>,
+  further: Further = it,
+): void {
   describe(title, () => {
     const run = `t${process.pid}${Math.trunc(performance.now())}`;
     let opened: OpenedTasks;
@@ -67,7 +75,7 @@ export function describeTasks(title: string, open: () => Promise<OpenedTasks>): 
       await task.remove();
     });
 
-    it('reads files of many megabytes whole', async () => {
+    further('reads files of many megabytes whole', async () => {
       const task = await create('head -c 20000000 /dev/zero > /large');
       await task.run(60, never);
       const files = await filesIn(await task.archiveOf('/large'));
@@ -78,10 +86,11 @@ export function describeTasks(title: string, open: () => Promise<OpenedTasks>): 
     it('ends a command that takes too long, and one that is cancelled', () =>
       expectEnds(opened.host, create));
 
-    it('runs a command as a user of the image, who owns what it makes', () =>
-      expectUser(opened.host, create));
+    further('runs a command as a user of the image, who owns what it makes', () =>
+      expectUser(opened.host, create),
+    );
 
-    it('reads what was there before a command runs', async () => {
+    further('reads what was there before a command runs', async () => {
       const task = await create('true');
       expect(await filesIn(await task.archiveOf('/in'))).toEqual({ 'in/file': 'given' });
       opened.host.discard(task);

@@ -20,3 +20,6 @@ export interface HostTests {
   open(of?: string): Promise<HostUser>;
   specOf(more?: Partial<ContainerSpec>): ContainerSpec;
 }
+
+/** Adds a test that is a variation of another one: `it`, or `itLong`. */
+export type Further = (name: string, test: () => Promise<void>) => void;

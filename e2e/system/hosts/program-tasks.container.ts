@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { labels, ProgramTasks, type DialIn } from '@belay/containers';
 import { removeSandboxes } from '@belay/testkit';
-import { describeTasks } from './describe-tasks.js';
+import { itLong } from '@belay/testing';
+import { describeTasks, type OpenedTasks } from './describe-tasks.js';
 import { dockerHostFor } from './docker-host-for.js';
 import { newId } from './host-user.js';
 
 /** As where only the starter sees what a container has left. */
-describeTasks('a host of containers as a host of tasks', async () => {
+async function open(): Promise<OpenedTasks> {
   const data = mkdtempSync(join(tmpdir(), 'hosts-'));
   const host = dockerHostFor(newId(), { folder: data, labels: { [labels.data]: data } });
   const takes = new Map<string, (dial: DialIn) => void>();
@@ -28,4 +29,6 @@ describeTasks('a host of containers as a host of tasks', async () => {
       await removeSandboxes(data);
     },
   };
-});
+}
+
+describeTasks('a host of containers as a host of tasks', open, itLong);

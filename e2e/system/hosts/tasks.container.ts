@@ -1,12 +1,12 @@
 import { DockerTasks } from '@belay/containers';
 import { docker, prepared } from '@belay/testkit';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { describeTasks } from './describe-tasks.js';
 import { tasksOnLoopback } from './tasks-on-loopback.js';
 
 const prefix = `tasks${process.pid}-`;
 
-describeTasks('a joined machine as a host of tasks', () => tasksOnLoopback(prefix));
+describeTasks('a joined machine as a host of tasks', () => tasksOnLoopback(prefix), itLong);
 
 it('ends what an evaluation has begun with its connection, and says that it is away', async () => {
   const { host, close } = await tasksOnLoopback(prefix);
