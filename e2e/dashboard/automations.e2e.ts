@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { itLong } from '@belay/testing';
 import type { Page } from 'puppeteer-core';
 import {
   type BelayServer,
@@ -87,21 +88,6 @@ const tests = (server: BelayServer) => {
     await shows(page, runs, 'nothing sent');
   });
 
-  it('it is paused and switched on, and a change is a new version', async () => {
-    const page = await chromium.open(server, '/automations/figures');
-    await click(page, 'Pause');
-    await shows(page, 'h1', /figures\s+paused/);
-    await hides(page, 'main', 'Run now');
-    await click(page, 'Switch on');
-    await shows(page, 'h1', /figures\s+on/);
-    await click(page, 'Definition');
-    await write(page, definition('figures', '{ schedule: 0 4 1 * * }'));
-    await click(page, 'Save');
-    await shows(page, 'header', 'At 04:00 on day 1 of each month (UTC)');
-    await click(page, 'Earlier versions');
-    await shows(page, 'main', /Version 1, .+, by /);
-  });
-
   it('a request with the secret of its URL begins a run', async () => {
     await add(server, definition('alert', "{ url: true, where: severity == 'high' }"));
     const page = await chromium.open(server, '/automations/alert');
@@ -130,11 +116,28 @@ const tests = (server: BelayServer) => {
     await shows(page, '[aria-label=Deliveries]', 'Request to its URL taken up');
   });
 
-  it('a viewer reads all of it, and is offered no change', async () => {
+  itLong('it is paused and switched on, and a change is a new version', async () => {
+    await add(server, definition('changed', '{ schedule: 30 2 * * 1-5 }'));
+    const page = await chromium.open(server, '/automations/changed');
+    await click(page, 'Pause');
+    await shows(page, 'h1', /changed\s+paused/);
+    await hides(page, 'main', 'Run now');
+    await click(page, 'Switch on');
+    await shows(page, 'h1', /changed\s+on/);
+    await click(page, 'Definition');
+    await write(page, definition('changed', '{ schedule: 0 4 1 * * }'));
+    await click(page, 'Save');
+    await shows(page, 'header', 'At 04:00 on day 1 of each month (UTC)');
+    await click(page, 'Earlier versions');
+    await shows(page, 'main', /Version 1, .+, by /);
+  });
+
+  itLong('a viewer reads all of it, and is offered no change', async () => {
+    await addKept(server);
     const page = await chromium.open(server, '/automations', { token: server.viewerToken });
-    await shows(page, '[aria-label=Automations]', 'figures');
+    await shows(page, '[aria-label=Automations]', 'kept');
     expect(await buttonsIn(page)).toEqual([]);
-    await page.goto(`${server.url}/automations/figures?section=definition`);
+    await page.goto(`${server.url}/automations/kept?section=definition`);
     await shows(page, 'main', 'Download');
     expect(await buttonsIn(page)).toEqual(['Download']);
     await click(page, 'Runs');
@@ -142,9 +145,9 @@ const tests = (server: BelayServer) => {
     expect(await buttonsIn(page)).toEqual([]);
   });
 
-  it('the keyboard alone adds one, begins a run and opens it', async () => {
+  itLong('the keyboard alone adds one, begins a run and opens it', async () => {
     const page = await chromium.open(server);
-    await shows(page, 'main', 'figures hand');
+    await shows(page, 'main', 'kept hand');
     await page.keyboard.type('gu');
     await shows(page, 'h1', 'Automations');
     await tabTo(page, 'New automation');
@@ -169,6 +172,12 @@ async function write(page: Page, text: string): Promise<void> {
 }
 
 const add = (server: BelayServer, text: string) => server.client.automations.add({ text });
+
+/** An automation that has run. */
+async function addKept(server: BelayServer): Promise<void> {
+  await add(server, definition('kept', '{ schedule: 30 2 * * 1-5 }'));
+  await server.client.automations.run('kept', {});
+}
 
 /** The names of the buttons that a page shows, without those that filter. */
 const buttonsIn = (page: Page): Promise<string[]> =>
