@@ -1,13 +1,27 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { GitServer } from '../git-server.js';
 import { gitIn } from '../hostile-repository.js';
+import { LooseObjects, type TreeFiles } from './loose-objects.js';
 
 export const noCommit = '0'.repeat(40);
 
+/** No object that is pushed stays in a pack. */
+const unpacked = `[receive]
+	unpackLimit = 1000000
+`;
+
 /** As on all three hosts, commits can be fetched by id, even those of forks. */
-const settings = `[uploadPack]
+const settings = `${unpacked}[uploadPack]
 	allowAnySHA1InWant = true
 [transfer]
 	hideRefs = refs/network
@@ -33,9 +47,13 @@ interface NewCommit {
   at: number;
 }
 
-/** The real git repositories behind a played host: bare ones, changed without a work tree. */
+/**
+ * The real git repositories behind a played host: bare ones, changed without a work tree. What a webhook or an answer
+ * needs is read from their files, as git has written them: tests ask for hundreds of commits.
+ */
 export class PlayedGit {
   readonly #commits = new Map<string, PlayedCommit>();
+  readonly #objects: LooseObjects;
   /** The outputs of git for arguments that name commits by their ids, which never change. */
   readonly #outputs = new Map<string, string>();
   readonly folder: string;
@@ -45,10 +63,11 @@ export class PlayedGit {
     readonly path: string,
   ) {
     this.folder = this.#create(path, settings);
+    this.#objects = new LooseObjects([this.folder]);
   }
 
   /** Creates an empty repository that is found with and without `.git`. */
-  #create(path: string, more = ''): string {
+  #create(path: string, more = unpacked): string {
     const folder = this.server.bare(`${path}.git`, more);
     this.#link(path);
     return folder;
@@ -66,58 +85,72 @@ export class PlayedGit {
   fork(path: string): string {
     const folder = this.#create(path);
     writeFileSync(join(folder, 'objects/info/alternates'), `${join(this.folder, 'objects')}\n`);
-    gitIn(folder, 'fetch', '-q', this.folder, '+refs/heads/*:refs/heads/*');
+    cpSync(join(this.folder, 'refs/heads'), join(folder, 'refs/heads'), { recursive: true });
     return folder;
   }
 
   /** Makes the commits of a fork known to the repository, as one storage for all forks does. */
   share(fork: string, id: number): void {
-    gitIn(this.folder, 'fetch', '-q', fork, `+refs/heads/*:refs/network/${id}/*`);
+    const [from, to] = [fork, this.folder].map((folder) => join(folder, 'objects'));
+    const isObject = (path: string): boolean => basename(path) !== 'info';
+    cpSync(from ?? '', to ?? '', { recursive: true, force: false, filter: isObject });
+    for (const [ref, sha] of this.refs(fork))
+      if (ref.startsWith('refs/heads/'))
+        this.setRef(ref.replace('refs/heads/', `refs/network/${id}/`), sha);
   }
 
-  /** The branches and tags with their commits. */
+  /** The branches and tags with their commits, by name. */
   refs(folder = this.folder): Map<string, string> {
-    const format = '--format=%(refname) %(objectname)';
-    const lines = gitIn(folder, 'for-each-ref', format, 'refs/heads', 'refs/tags');
+    const names = ['refs/heads', 'refs/tags'].flatMap((kind) => {
+      const entries = readdirSync(join(folder, kind), { recursive: true, encoding: 'utf8' });
+      return entries.toSorted().map((name) => `${kind}/${name}`);
+    });
     return new Map(
-      lines
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => line.split(' ') as [string, string]),
+      names.flatMap((name) => {
+        const id = idOfRef(folder, name);
+        return id === undefined ? [] : [[name, id] as const];
+      }),
     );
   }
 
   /** The commit of a name or id, if there is one. */
   resolve(name: string, folder = this.folder): string | undefined {
-    const args = ['rev-parse', '--verify', '-q', `${name}^{commit}`];
+    const id = idPattern.test(name) ? name : idOfName(folder, name);
+    const objects = this.#objectsOf(folder);
+    if (id !== undefined && objects.find(id)?.type === 'commit') return id;
+    if (id === undefined && name.startsWith('refs/')) return undefined;
     try {
-      return looseRef(name, folder) ?? this.#output([name], args, folder).trim();
+      return gitIn(folder, 'rev-parse', '--verify', '-q', `${id ?? name}^{commit}`).trim();
     } catch {
       return undefined;
     }
   }
 
   setRef(ref: string, sha: string | null): void {
-    gitIn(this.folder, 'update-ref', ...(sha === null ? ['-d', ref] : [ref, sha]));
+    if (sha === null) return void gitIn(this.folder, 'update-ref', '-d', ref);
+    this.#writeRef(this.folder, ref, sha);
   }
 
   commit({ ref, from, message, author, files, at }: NewCommit, folder = this.folder): string {
+    const objects = this.#objectsOf(folder);
     const who = `${author} <${author.replaceAll(/[^\w.-]/g, '')}@example.com> ${Math.floor(at / 1000)} +0000`;
-    const lines = [`commit ${ref}`, 'mark :1', `author ${who}`, `committer ${who}`, data(message)];
-    if (from !== null) lines.push(`from ${from}`);
-    for (const [path, content] of Object.entries(files))
-      if (content === null) lines.push(`D ${JSON.stringify(path)}`);
-      else lines.push(`M 100644 inline ${JSON.stringify(path)}`, data(content));
-    const made = execFileSync('git', ['-C', folder, 'fast-import', '--quiet', '--force'], {
-      input: `${lines.join('\n')}\n\nget-mark :1\ndone\n`,
-      stdio: ['pipe', 'pipe', 'pipe'],
+    const blobs = Object.entries(files).map(([path, content]) => {
+      const id = content === null ? null : objects.write('blob', Buffer.from(content));
+      return [path, id] as const;
     });
-    return made.toString().trim();
+    const parent = from === null ? undefined : (this.resolve(from, folder) ?? from);
+    const before = parent && commitIn(objects.read(parent), parent).tree;
+    const tree = objects.writeTree(changed(before ? objects.files(before) : new Map(), blobs));
+    const lines = [`tree ${tree}`, `author ${who}`, `committer ${who}`, '', message];
+    if (parent !== undefined) lines.splice(1, 0, `parent ${parent}`);
+    const made = objects.write('commit', Buffer.from(lines.join('\n')));
+    this.#writeRef(folder, ref, made);
+    return made;
   }
 
   /** Merges a commit into a branch; returns the merge, or nothing if they conflict. */
   merge(branch: string, sha: string, message: string): string | undefined {
-    const tip = gitIn(this.folder, 'rev-parse', `refs/heads/${branch}`).trim();
+    const tip = this.resolve(`refs/heads/${branch}`) ?? '';
     let tree;
     try {
       [tree = ''] = gitIn(this.folder, 'merge-tree', '--write-tree', tip, sha).split('\n');
@@ -131,10 +164,13 @@ export class PlayedGit {
   }
 
   mergeBase(one: string, other: string): string {
-    return this.#output([one, other], ['merge-base', one, other]).trim();
+    const ids = new Set(this.#chain(one, noCommit)?.map(({ id }) => id));
+    const found = this.#chain(other, noCommit)?.find(({ id }) => ids.has(id));
+    return found?.id ?? this.#output([one, other], ['merge-base', one, other]).trim();
   }
 
   isAncestor(old: string, sha: string): boolean {
+    if (this.#chain(sha, old)) return true;
     try {
       gitIn(this.folder, 'merge-base', '--is-ancestor', old, sha);
       return true;
@@ -145,40 +181,48 @@ export class PlayedGit {
 
   /** The commits of a branch that another does not have, the oldest first; at most 250. */
   commits(from: string, to: string): PlayedCommit[] {
-    return this.#log(from === noCommit ? [to] : [`${from}..${to}`]);
+    const chain = this.#chain(to, from === noCommit ? from : (this.resolve(from) ?? from));
+    if (chain) return chain.slice(0, 250).toReversed();
+    const range = from === noCommit ? to : `${from}..${to}`;
+    const list = this.#output([from, to], ['rev-list', '--reverse', '-n', '250', range]);
+    return list.split('\n').flatMap((id) => this.commitAt(id) ?? []);
   }
 
-  commitAt(sha: string): PlayedCommit | undefined {
-    const known = this.#commits.get(sha);
-    if (known) return known;
-    const commit = this.resolve(sha) === undefined ? undefined : this.#log(['-1', sha])[0];
-    // What has an id of its own never changes; a name may be moved.
-    if (commit?.id === sha) this.#commits.set(sha, commit);
+  commitAt(name: string): PlayedCommit | undefined {
+    const id = name === '' ? undefined : this.resolve(name);
+    if (id === undefined) return undefined;
+    const commit = this.#commits.get(id) ?? commitIn(this.#objects.read(id), id);
+    this.#commits.set(id, commit);
     return commit;
   }
 
-  #log(range: string[]): PlayedCommit[] {
-    const format = '--format=%H%x00%P%x00%T%x00%an%x00%ae%x00%aI%x00%B%x1e';
-    const ids = range.flatMap((part) => part.split('..')).filter((part) => part !== '-1');
-    const text = this.#output(ids, ['log', '--reverse', '-n', '250', format, ...range]);
-    return text.split('\x1e').flatMap((entry) => {
-      const [id = '', parents = '', tree = '', author = '', email = '', at = '', message = ''] =
-        entry.trimStart().split('\0');
-      if (id === '') return [];
-      const names = parents.split(' ').filter(Boolean);
-      return [{ id, parents: names, tree, author, email, at, message: message.trimEnd() }];
-    });
+  /** From a commit back to another one or the first; undefined where that is not a single line. */
+  #chain(to: string, from: string): PlayedCommit[] | undefined {
+    const chain: PlayedCommit[] = [];
+    for (let at = this.resolve(to); at !== from;) {
+      const commit = at === undefined ? undefined : this.commitAt(at);
+      if (!commit || commit.parents.length > 1) return undefined;
+      chain.push(commit);
+      at = commit.parents[0] ?? noCommit;
+      if (at === noCommit && from !== noCommit) return undefined;
+    }
+    return chain;
   }
 
   /** The files that a change touches, with their letters: A, M, D. */
   files(from: string, to: string): { status: string; path: string }[] {
-    const range = from === noCommit ? ['--root', to] : [from, to];
-    const args = ['diff-tree', '-r', '-z', '--no-commit-id', '--name-status', ...range];
-    const out = this.#output([from, to], args);
-    const parts = out.split('\0').filter(Boolean);
-    return parts.flatMap((status, index) =>
-      index % 2 === 0 ? [{ status, path: parts[index + 1] ?? '' }] : [],
-    );
+    const [before, after] = [this.#filesAt(from), this.#filesAt(to)];
+    const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted();
+    return paths.flatMap((path) => {
+      const [old, now] = [before.get(path), after.get(path)];
+      if (old?.id === now?.id && old?.mode === now?.mode) return [];
+      return { status: old ? (now ? 'M' : 'D') : 'A', path };
+    });
+  }
+
+  #filesAt(sha: string): TreeFiles {
+    const commit = sha === noCommit ? undefined : this.commitAt(sha);
+    return commit ? this.#objects.files(commit.tree) : new Map();
   }
 
   /** The hunks of one file, with so many lines around each change. */
@@ -189,11 +233,8 @@ export class PlayedGit {
   }
 
   blob(sha: string, path: string): string | undefined {
-    try {
-      return this.#output([sha], ['cat-file', 'blob', `${sha}:${path}`]);
-    } catch {
-      return undefined;
-    }
+    const file = this.#filesAt(sha).get(path);
+    return file && this.#objects.read(file.id).toString();
   }
 
   /** The output of git for these commits; it is kept if all of them are named by their ids. */
@@ -206,6 +247,18 @@ export class PlayedGit {
     return output;
   }
 
+  #objectsOf(folder: string): LooseObjects {
+    return folder === this.folder ? this.#objects : new LooseObjects([folder, this.folder]);
+  }
+
+  #writeRef(folder: string, ref: string, sha: string): void {
+    const file = join(folder, ref);
+    const fresh = join(folder, 'new-ref');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(fresh, `${sha}\n`);
+    renameSync(fresh, file);
+  }
+
   #link(path: string): void {
     symlinkSync(join(this.server.folder, `${path}.git`), join(this.server.folder, path));
   }
@@ -213,16 +266,62 @@ export class PlayedGit {
 
 const idPattern = /^[0-9a-f]{40}$/;
 
-/** The commit of a branch, read without a process as git has written it; undefined where git must be asked. */
-function looseRef(name: string, folder: string): string | undefined {
-  const short = name.replace(/^refs\/heads\//, '');
-  if (!/^[\w-]+(\/[\w-]+)*$/.test(short) || idPattern.test(short)) return undefined;
-  const file = join(folder, 'refs/heads', short);
-  // Git prefers a tag of that name.
-  const isTag = short === name && existsSync(join(folder, 'refs/tags', short));
-  if (isTag || !existsSync(file)) return undefined;
-  const content = readFileSync(file, 'utf8').trim();
-  return idPattern.test(content) ? content : undefined;
+/** The id that a ref has; undefined if there is no such ref. */
+function idOfRef(folder: string, ref: string): string | undefined {
+  try {
+    const content = readFileSync(join(folder, ref), 'utf8').trim();
+    return idPattern.test(content) ? content : undefined;
+  } catch {
+    return undefined; // There is no such file, or it is a folder of refs.
+  }
 }
 
-const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}`;
+/** In the order in which git looks for a name. */
+const idOfName = (folder: string, name: string): string | undefined =>
+  (name.startsWith('refs/') ? [name] : [`refs/tags/${name}`, `refs/heads/${name}`])
+    .map((ref) => idOfRef(folder, ref))
+    .find((id) => id !== undefined);
+
+function commitIn(content: Buffer, id: string): PlayedCommit {
+  const text = content.toString();
+  const end = text.indexOf('\n\n');
+  const head = text.slice(0, end);
+  const valuesOf = (name: string): string[] =>
+    head
+      .split('\n')
+      .flatMap((line) => (line.startsWith(`${name} `) ? line.slice(name.length + 1) : []));
+  const [, author = '', email = '', seconds = '', zone = ''] =
+    /^(.*) <(.*)> (\d+) ([+-]\d{4})$/.exec(valuesOf('author')[0] ?? '') ?? [];
+  return {
+    id,
+    parents: valuesOf('parent'),
+    tree: valuesOf('tree')[0] ?? '',
+    message: text.slice(end + 2).trimEnd(),
+    author,
+    email,
+    at: localTime(Number(seconds), zone),
+  };
+}
+
+/** In ISO 8601, with the zone, which is given as `+0130`. */
+function localTime(seconds: number, zone: string): string {
+  const [sign, hours, minutes] = [zone.slice(0, 1), zone.slice(1, 3), zone.slice(3)];
+  const offset = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * 60;
+  const local = new Date((seconds + offset) * 1_000).toISOString().slice(0, 19);
+  return `${local}${sign}${hours}:${minutes}`;
+}
+
+/** These files with other ones at these paths; null takes one away, or a folder. */
+function changed(
+  files: TreeFiles,
+  blobs: readonly (readonly [path: string, id: string | null])[],
+): TreeFiles {
+  const all = new Map(files);
+  for (const [path, id] of blobs) {
+    for (const other of all.keys())
+      if (other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) all.delete(other);
+    if (id === null) all.delete(path);
+    else all.set(path, { mode: '100644', id });
+  }
+  return all;
+}
