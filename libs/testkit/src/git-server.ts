@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createGunzip } from 'node:zlib';
 import { gitIn } from './hostile-repository.js';
 
 /** How much longer than announced idle connections are kept. */
@@ -13,13 +14,17 @@ const bareSettings = `[core]
 	repositoryFormatVersion = 0
 	fileMode = true
 	bare = true
-[http]
-	receivePack = true
+[receive]
+	autoGC = false
+[maintenance]
+	auto = false
 `;
 
+const services = ['git-upload-pack', 'git-receive-pack'];
+
 /**
- * A real git server on loopback: `git http-backend` behind Basic authentication. Repositories below
- * `private/` require the token, and so do all pushes.
+ * A real git server on loopback: git’s own services behind Basic authentication, as large hosts run them over HTTP.
+ * Repositories below `private/` require the token, and so do all pushes.
  */
 export class GitServer {
   readonly folder = mkdtempSync(join(tmpdir(), 'belay-git-server-'));
@@ -81,8 +86,10 @@ export class GitServer {
     const { pathname, search, searchParams } = new URL(request.url ?? '/', 'http://x');
     this.requests.push(`${request.method} ${pathname}${search}`);
     if (this.intercept(request, response)) return;
-    const pushes =
-      pathname.endsWith('/git-receive-pack') || searchParams.get('service') === 'git-receive-pack';
+    const [, path = '', asked] = /^(.*)\/(info\/refs|git-\w+-pack)$/.exec(pathname) ?? [];
+    const isList = asked === 'info/refs';
+    const service = (isList ? searchParams.get('service') : asked) ?? '';
+    const pushes = service === 'git-receive-pack';
     const password = Buffer.from((request.headers.authorization ?? '').slice(6), 'base64')
       .toString()
       .split(':')[1];
@@ -92,41 +99,38 @@ export class GitServer {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
       return;
     }
-    this.#run(request, response, { pathname, search });
+    const folder = join(this.folder, decodeURIComponent(path));
+    const isThere = services.includes(service) && existsSync(join(folder, 'HEAD'));
+    if (isThere) this.#run(request, response, { service, folder, isList });
+    else response.writeHead(404).end();
   }
 
   #run(
     request: IncomingMessage,
     response: ServerResponse,
-    { pathname, search }: { pathname: string; search: string },
+    { service, folder, isList }: { service: string; folder: string; isList: boolean },
   ): void {
-    const child = spawn('git', ['http-backend'], {
+    const kind = isList ? 'advertisement' : 'result';
+    response.writeHead(200, {
+      'content-type': `application/x-${service}-${kind}`,
+      'cache-control': 'no-cache',
+    });
+    const announced = `# service=${service}\n`;
+    const bytes = (announced.length + 4).toString(16).padStart(4, '0');
+    if (isList) response.write(Buffer.from(`${bytes}${announced}0000`));
+    const option = isList ? '--http-backend-info-refs' : '--stateless-rpc';
+    const child = spawn('git', [service.slice(4), option, folder], {
       env: {
         PATH: process.env['PATH'],
-        GIT_PROJECT_ROOT: this.folder,
-        GIT_HTTP_EXPORT_ALL: '1',
-        PATH_INFO: decodeURIComponent(pathname),
-        QUERY_STRING: search.slice(1),
-        REQUEST_METHOD: request.method,
-        CONTENT_TYPE: request.headers['content-type'] ?? '',
-        CONTENT_LENGTH: request.headers['content-length'] ?? '',
-        REMOTE_USER: 'test',
         HOME: this.folder,
+        GIT_COMMITTER_NAME: 'test',
+        GIT_COMMITTER_EMAIL: 'test@localhost',
       },
     });
-    request.pipe(child.stdin.on('error', () => undefined));
-    let head: Buffer | undefined = Buffer.alloc(0);
-    child.stdout.on('data', (chunk: Buffer) => {
-      if (!head) return void response.write(chunk);
-      head = Buffer.concat([head, chunk]);
-      const end = head.indexOf('\r\n\r\n');
-      if (end < 0) return;
-      const lines = head.toString('latin1', 0, end).split('\r\n');
-      const headers = Object.fromEntries(lines.map((line) => line.split(': ', 2)));
-      const { Status = '200', ...rest } = headers as Record<string, string>;
-      response.writeHead(Number.parseInt(Status, 10), rest).write(head.subarray(end + 4));
-      head = undefined;
-    });
+    const isPacked = request.headers['content-encoding'] === 'gzip';
+    const sent = isPacked ? request.pipe(createGunzip()) : request;
+    sent.pipe(child.stdin.on('error', () => undefined));
+    child.stdout.on('data', (chunk: Buffer) => response.write(chunk));
     child.on('close', () => response.end());
     response.on('close', () => child.kill());
   }
