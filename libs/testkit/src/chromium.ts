@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+import type { Browser, Page } from 'puppeteer-core';
 import { prepared } from './environment.js';
 import { followRequests, pageTimeoutMs, polled } from './page.js';
 import { repeatVisits } from './repeat-visits.js';
@@ -38,6 +38,8 @@ export class Chromium {
   constructor(private readonly options: { motion?: boolean; whole?: boolean } = {}) {}
 
   async start(): Promise<void> {
+    // Most tests that use this library have no page, and need not load two hundred modules for one.
+    const { default: puppeteer } = await import('puppeteer-core');
     this.#browser = await puppeteer.launch({
       executablePath: prepared(this.options.whole ? 'CHROMIUM' : 'CHROMIUM_SHELL'),
       userDataDir: this.#profile,
