@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
 import { PrivateRepository } from '@belay/host';
 import { sampled } from '@belay/testing';
 import { rerunTrees } from './trees.js';
@@ -11,34 +14,41 @@ beforeEach(async () => {
 });
 afterEach(() => repository.remove());
 
-async function git(args: readonly string[], input = ''): Promise<string> {
-  const environment = { GIT_INDEX_FILE: join(repository.folder, 'spec.index') };
-  const run = await repository.run(args, { input: Buffer.from(input, 'latin1'), environment });
-  if (run.code !== 0) throw new Error(run.errors);
-  return run.output.toString();
+async function treeOf(files: Files): Promise<string> {
+  const entries = await Promise.all(
+    Object.entries(files).map(async ([path, file]) => {
+      const { mode, text } = typeof file === 'string' ? { mode: '100644', text: file } : file;
+      const id = mode === '160000' ? '1'.repeat(40) : await repository.addBlob(Buffer.from(text));
+      return `${mode} ${id}\t${path}\0`;
+    }),
+  );
+  const environment = { GIT_INDEX_FILE: join(repository.folder, `${randomUUID()}.index`) };
+  const git = async (args: readonly string[], input = ''): Promise<string> => {
+    const run = await repository.run(args, { input: Buffer.from(input, 'latin1'), environment });
+    if (run.code !== 0) throw new Error(run.errors);
+    return run.output.toString().trim();
+  };
+  await git(['update-index', '-z', '--index-info'], entries.join(''));
+  return git(['write-tree']);
 }
 
-async function treeOf(files: Files): Promise<string> {
-  await git(['read-tree', '--empty']);
-  for (const [path, file] of Object.entries(files)) {
-    const { mode, text } = typeof file === 'string' ? { mode: '100644', text: file } : file;
-    const id = mode === '160000' ? '1'.repeat(40) : await repository.addBlob(Buffer.from(text));
-    await git(['update-index', '-z', '--index-info'], `${mode} ${id}\t${path}\0`);
-  }
-  return (await git(['write-tree'])).trim();
-}
+/** What `addBlob` has stored, read without a process for each. */
+const storedText = (id: string): string => {
+  const file = join(repository.folder, 'objects', id.slice(0, 2), id.slice(2));
+  return inflateSync(readFileSync(file))
+    .toString()
+    .replace(/^[^\0]*\0/, '');
+};
 
 async function filesOf(tree: string | null): Promise<Record<string, string> | null> {
   if (tree === null) return null;
-  const list = await git(['ls-tree', '-r', '-z', tree]);
-  const entries = list.split('\0').filter(Boolean);
+  const { output } = await repository.run(['ls-tree', '-r', '-z', tree]);
+  const entries = output.toString().split('\0').filter(Boolean);
   return Object.fromEntries(
-    await Promise.all(
-      entries.map(async (entry) => {
-        const [, type, id = '', path = ''] = /^\d+ (\w+) (\w+)\t(.*)$/s.exec(entry) ?? [];
-        return [path, type === 'blob' ? await git(['cat-file', 'blob', id]) : ''] as const;
-      }),
-    ),
+    entries.map((entry) => {
+      const [, type, id = '', path = ''] = /^\d+ (\w+) (\w+)\t(.*)$/s.exec(entry) ?? [];
+      return [path, type === 'blob' ? storedText(id) : ''];
+    }),
   );
 }
 
@@ -107,6 +117,13 @@ it('lets a folder of tests take the place of a file, and a file that of a folder
     { files: ['test/a.js', 'spec/x'] },
   );
   expect(made.withTests).toEqual({ 'test/a.js': 'test', 'spec/x': 'test', 'a.js': 'x' });
+});
+
+it('says so where a commit is not there', async () => {
+  const of = { base: 'f'.repeat(40), result: await treeOf(result) };
+  const { signal } = new AbortController();
+  const made = rerunTrees(repository, { ...of, files: undefined, signal });
+  await expect(made).rejects.toMatchObject({ code: 'not_found' });
 });
 
 it('takes tests by the globs that are given', async () => {

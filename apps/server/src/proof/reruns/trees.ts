@@ -47,7 +47,7 @@ export async function rerunTrees(
   { base, result, files, testFiles, signal }: RerunTreeOptions,
 ): Promise<RerunTrees> {
   const git = new TreeMaker(repository, signal);
-  const trees = { base: await git.treeOf(base), result: await git.treeOf(result) };
+  const trees = await git.treesOf({ base, result });
   const changes = await git.changes(trees.base, trees.result);
   const isTest = testFileMatcher(testFiles);
   const chosen = files && chosenTests(files, { changes, isTest });
@@ -110,10 +110,14 @@ class TreeMaker {
     this.#index = join(repository.folder, `${randomUUID()}.index`);
   }
 
-  /** Throws `not_found`. */
-  async treeOf(commit: string): Promise<string> {
-    const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{tree}`];
-    return this.#run(args, { code: 'not_found' });
+  /** The trees of two commits, or these trees themselves. Throws `not_found`. */
+  async treesOf(of: { base: string; result: string }): Promise<{ base: string; result: string }> {
+    const input = `${of.base}^{tree}\n${of.result}^{tree}\n`;
+    const list = await this.#run(['cat-file', '--batch-check=%(objectname)'], { input });
+    const [base = '', result = ''] = list.split('\n');
+    // What is not there is told of in more words.
+    if (/^[0-9a-f]{40}$/.test(base) && /^[0-9a-f]{40}$/.test(result)) return { base, result };
+    throw unreadable('not_found');
   }
 
   async changes(from: string, to: string): Promise<TreeChange[]> {
@@ -156,10 +160,7 @@ class TreeMaker {
     return this.#run(['write-tree']);
   }
 
-  async #run(
-    args: readonly string[],
-    { input, code = 'internal' }: { input?: string; code?: 'internal' | 'not_found' } = {},
-  ): Promise<string> {
+  async #run(args: readonly string[], { input }: { input?: string } = {}): Promise<string> {
     const { repository, signal } = this;
     const result = await repository.run(args, {
       ...(input !== undefined && { input: Buffer.from(input) }),
@@ -167,8 +168,10 @@ class TreeMaker {
       maxBytes: maxListBytes,
       signal,
     });
-    if (result.code !== 0)
-      throw new AppError(code, 'The files to run tests on could not be read with git. Try again.');
+    if (result.code !== 0) throw unreadable('internal');
     return result.output.toString('utf8').replace(/\n$/, '');
   }
 }
+
+const unreadable = (code: 'internal' | 'not_found'): AppError =>
+  new AppError(code, 'The files to run tests on could not be read with git. Try again.');
