@@ -4,7 +4,7 @@ import { gitIdentity, type GitIdentity } from '@belay/protocol';
 import { reach } from './reach.js';
 import type { UserEnvironment } from './user-environment.js';
 import { findGit, git } from './git.js';
-import { userSetting } from './user-setting.js';
+import { userSettings } from './user-settings.js';
 
 /** A repository with more settings is not asked. */
 const maxBytes = 100_000;
@@ -20,20 +20,29 @@ export async function userIdentity(
   const binary = findGit(folder);
   if (!binary) return null;
   const input = await ownSettings(folder).catch(() => undefined);
-  const read = async (key: string): Promise<string> => {
-    const args = ['config', '--file', '-', '--no-includes', '--null', '--get', key];
-    const options = { binary, folder: '/', environment: {}, timeoutMs: 5_000, maxBytes: 10_000 };
-    const own = input && (await git(args, { ...options, input }));
-    if (own?.code === 0) return own.output.toString().split('\0')[0] ?? '';
-    return (await userSetting(binary, ['--get', key], places)) ?? '';
-  };
+  const list = ['--get-regexp', '^user\\.(name|email)$'];
+  const args = ['config', '--file', '-', '--no-includes', '--null', ...list];
+  const options = { binary, folder: '/', environment: {}, timeoutMs: 5_000, maxBytes: 10_000 };
   try {
-    const found = { name: await read('user.name'), email: await read('user.email') };
-    return gitIdentity.safeParse(found).data ?? null;
+    const own = input && (await git(args, { ...options, input }));
+    let found = own?.code === 0 ? namesIn(own.output.toString().split('\0').slice(0, -1)) : {};
+    if (found['user.name'] === undefined || found['user.email'] === undefined)
+      found = { ...namesIn(await userSettings(binary, list, places)), ...found };
+    const { 'user.name': name, 'user.email': email } = found;
+    return gitIdentity.safeParse({ name, email }).data ?? null;
   } catch {
     return null; // The default is used: a session needs no identity of its user.
   }
 }
+
+/** By key, from lines of keys and values; the last value counts, and one that is not given is empty. */
+const namesIn = (settings: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    settings.map((one) => {
+      const [key = '', ...value] = one.split('\n');
+      return [key, value.join('\n')];
+    }),
+  );
 
 /** The settings of a folder’s repository; undefined where there is none, or they are not a file of its own. */
 const ownSettings = (folder: string): Promise<Buffer | undefined> =>

@@ -53,6 +53,8 @@ export interface FetchOptions {
 export interface FetchedRepository {
   readonly repository: PrivateRepository;
   readonly commit: string;
+  /** The id of the commit’s files. */
+  readonly tree: string;
 }
 
 /** Repositories that are fetched at the same time. */
@@ -124,14 +126,15 @@ export class RepositoryFetcher implements BeforeLead {
     });
     try {
       await this.#receive(repository, found, options);
-      const peeled = ['rev-parse', '--verify', '--quiet', '--end-of-options'];
-      const { code, output } = await repository.run([...peeled, `${found.object}^{commit}`], {
+      // One process for both ids.
+      const { output } = await repository.run(['cat-file', '--batch-check=%(objectname)'], {
+        input: Buffer.from(`${found.object}^{commit}\n${found.object}^{tree}\n`),
         signal: options.signal,
       });
-      const commit = output.toString().trim();
-      if (code !== 0 || !/^[0-9a-f]{40}$/.test(commit))
+      const [, commit, tree] = /^([0-9a-f]{40})\n([0-9a-f]{40})\n$/.exec(output.toString()) ?? [];
+      if (commit === undefined || tree === undefined)
         throw new AppError('not_found', `The repository has no commit ${found.object}.`);
-      return { repository, commit };
+      return { repository, commit, tree };
     } catch (error) {
       await repository.remove();
       throw error;

@@ -46,7 +46,7 @@ export class PublishPreparation {
   ): Promise<PreparedPush> {
     const { remote, host, into, base, branch, refs, start, before, pushed } = resolved;
     const patch = await this.#patchOf(session);
-    const { repository, commit } = await this.fetcher.fetch(
+    const { repository, commit, ...fetched } = await this.fetcher.fetch(
       {
         remote,
         object: start,
@@ -61,7 +61,7 @@ export class PublishPreparation {
       const mine = await builder.apply(commit, patch);
       const parent = before ?? commit;
       const earlier = (before && pushed) ?? commit;
-      const onto = await builder.treeOf(parent);
+      const onto = parent === commit ? fetched.tree : await builder.treeOf(parent);
       const from = earlier === parent ? onto : await builder.treeOf(earlier);
       const tree = from === onto ? mine : await builder.rebase({ from, to: mine, onto: parent });
       const files = await pushedFiles(repository, { from: onto, to: tree, signal });

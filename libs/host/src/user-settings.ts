@@ -3,12 +3,12 @@ import { git } from './git.js';
 
 type Places = Pick<UserEnvironment, 'home' | 'settings'>;
 
-/** What the user’s own settings of git say, up to the first zero; undefined where they say nothing. */
-export async function userSetting(
+/** What the user’s own settings of git say, each without its zero; none where they say nothing. */
+export async function userSettings(
   binary: string,
   args: readonly string[],
   { home, settings }: Places = userEnvironment(),
-): Promise<string | undefined> {
+): Promise<string[]> {
   const { code, output } = await git(['config', '--global', '--null', ...args], {
     binary,
     folder: '/',
@@ -16,5 +16,5 @@ export async function userSetting(
     timeoutMs: 5_000,
     maxBytes: 10_000,
   });
-  return code === 0 ? output.toString().split('\0')[0] : undefined;
+  return code === 0 ? output.toString().split('\0').slice(0, -1) : [];
 }
