@@ -12,15 +12,18 @@ describe('definitions in a repository', () => {
   const bench = new RunBench();
   let forge: PlayedForge;
 
+  beforeAll(() => bench.start());
+  afterAll(() => bench.close());
   beforeEach(async () => {
-    await bench.start();
     forge = await startForge('github', { repository: 'acme/api' });
     const host = { kind: 'github', private: true, insecure: true, scope: 'admin' } as const;
     await bench.belay.app.get(GitHosts).set(forge.git.host, { ...host, token: forge.token });
     forge.state.addUser('ada', { level: 'write' });
   });
   afterEach(async () => {
-    await bench.close();
+    for (const { name } of await bench.automations.list()) await bench.automations.remove(name);
+    const { id } = await source();
+    await bench.belay.app.get(ForgeSources).disconnect(id);
     await forge.close();
   });
 
