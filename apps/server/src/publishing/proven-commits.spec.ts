@@ -28,6 +28,11 @@ const pushed = async (message: string, more: object = {}) => {
   const { commit } = await publish(session, { branch: 'x', id, message, ...more });
   return { session, bare, url, commit };
 };
+/** What is only looked at is pushed once. */
+let usual: Awaited<ReturnType<typeof pushed>>;
+beforeAll(async () => {
+  usual = await pushed('Say a\n\nMore of it.');
+});
 const trailers = (bare: string, commit: string): string[] =>
   gitIn(bare, 'log', '-1', '--format=%(trailers:only)', commit).trim().split('\n');
 const evidenceOf = (bare: string, commit: string): string =>
@@ -42,7 +47,7 @@ const statementIn = async (envelope: SignedEnvelope): Promise<ChangeStatement> =
 
 describe('the commit of a published change', () => {
   it('leads to a signed statement about it, of what git and the log say', async () => {
-    const { session, bare, url, commit } = await pushed('Say a\n\nMore of it.');
+    const { session, bare, url, commit } = usual;
     expect(trailers(bare, commit)[0]).toBe(`Belay-Session: ${session}`);
     const id = evidenceOf(bare, commit);
     const { subject, predicate } = await statementIn(await envelopeOf(id));
@@ -113,7 +118,7 @@ describe('the commit of a published change', () => {
   });
 
   it('has a statement for those who see its session', async () => {
-    const { bare, commit } = await pushed('m');
+    const { bare, commit } = usual;
     const id = evidenceOf(bare, commit);
     const { token } = await belay.json<MadeToken>('POST', '/api/tokens', {
       label: 'own',

@@ -64,17 +64,8 @@ it('runs a named test on exactly what is pushed and what it is based on, before 
   });
   const { published } = await belay.json<SessionSummary>('GET', `/api/sessions/${session}`);
   expect(published).not.toHaveProperty('reruns');
-});
 
-const evidenceOf = (bare: string): string =>
-  gitIn(bare, 'log', '-1', '--format=%(trailers:key=Belay-Evidence,valueonly)', 'x')
-    .trim()
-    .slice(7);
-
-it('tells other tools what was run again, in the standard form', async () => {
-  const { session, bare, body } = await changed();
-  rerun = () => Promise.resolve(report);
-  await publish(session, body);
+  // Other tools are told of it in the standard form.
   const path = `/api/evidence/${evidenceOf(bare)}/test-result`;
   const { payload } = await belay.json<SignedEnvelope>('GET', path);
   expect(JSON.parse(Buffer.from(payload, 'base64').toString())).toMatchObject({
@@ -82,6 +73,11 @@ it('tells other tools what was run again, in the standard form', async () => {
     predicate: { result: 'PASSED', passedTests: [`reproduction: ${reproduction.command}`] },
   });
 });
+
+const evidenceOf = (bare: string): string =>
+  gitIn(bare, 'log', '-1', '--format=%(trailers:key=Belay-Evidence,valueonly)', 'x')
+    .trim()
+    .slice(7);
 
 it('judges the claims of a statement again, on what the git host has', async () => {
   const { session, bare, body } = await changed();

@@ -3,8 +3,19 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PreparedPublish, PublishedChange } from '@belay/protocol';
-import { gitIn, GitServer, put } from '@belay/testkit';
+import { GitServer, put } from '@belay/testkit';
 import { TestServer } from './server.js';
+
+const create = [
+  'git init -q -b main --template=',
+  'git -c core.autocrlf=false add .',
+  'git -c user.name=t -c user.email=t@t commit -q -m first',
+  'git branch release/1',
+].join(' && ');
+
+/** Commands of git as one process of the test, which is large: each that it starts takes longer than git itself. */
+export const shellIn = (folder: string, script: string): Buffer =>
+  execFileSync('/bin/sh', ['-c', script], { cwd: folder });
 
 /**
  * The whole server except containers, and a real git server with repositories to clone and push to.
@@ -27,14 +38,12 @@ export class GitScene {
     put(source, 'src/ä b.js', 'let a = 1;\n');
     put(source, 'data.bin', Buffer.from([0, 1, 2, 255]));
     put(source, '.gitattributes', '* text eol=crlf filter=evil\nREADME.md export-ignore\n');
-    gitIn(source, 'init', '-q', '-b', 'main', '--template=');
-    gitIn(source, '-c', 'core.autocrlf=false', 'add', '.');
-    gitIn(source, 'commit', '-q', '-m', 'first');
-    gitIn(source, 'branch', 'release/1');
-    this.#bare = git.publish('first.git', source);
-    execFileSync('git', ['clone', '-q', '--no-checkout', '--template=', source, this.#checkout]);
+    shellIn(source, create);
+    this.#bare = git.bare('first.git');
+    for (const name of ['objects', 'refs'])
+      cpSync(join(source, '.git', name), join(this.#bare, name), { recursive: true });
+    cpSync(source, this.#checkout, { recursive: true });
     put(this.#checkout, '.git/info/attributes', '* -text !eol !filter\n');
-    gitIn(this.#checkout, 'checkout', '-q', 'main');
     await belay.json('PUT', `/api/git/hosts/${git.host}`, {
       private: true,
       insecure: true,
@@ -75,9 +84,8 @@ export class GitScene {
   readonly edit = (change: (folder: string) => void): void => {
     const work = this.checkout();
     change(work);
-    gitIn(work, 'add', '--all');
-    const diff = ['diff', '--cached', '--binary', '--full-index', 'HEAD'];
-    const patch = execFileSync('git', ['-C', work, ...diff]);
+    const diff = 'git diff --cached --binary --full-index HEAD';
+    const patch = shellIn(work, `git add --all && exec ${diff}`);
     this.belay.sandboxes.patch = () => [patch];
   };
 

@@ -10,6 +10,7 @@ import {
 import { gitIn, put } from '@belay/testkit';
 import { EventLog } from '../../logs/event-log.js';
 import { Evidence } from '../../proof/evidence.js';
+import { shellIn } from '../../testing/git-scene.js';
 import { PullRequestScene } from '../../testing/pull-request-scene.js';
 
 const scene = new PullRequestScene();
@@ -17,6 +18,9 @@ const { belay, cloned, prepare, publish } = scene;
 beforeAll(() => scene.start());
 afterAll(() => scene.close());
 afterEach(() => belay.sandboxes.missing.clear());
+
+const commitAll =
+  'git add --all && git -c user.name=t -c user.email=t@t commit -q -m step && git rev-parse HEAD';
 
 type Source = 'agent' | 'user' | 'nobody';
 interface Edit {
@@ -46,9 +50,7 @@ async function worked(edits: readonly Edit[]) {
   const log = belay.app.get(EventLog);
   const add = async ({ by, change }: Edit): Promise<void> => {
     change(work);
-    gitIn(work, 'add', '--all');
-    gitIn(work, 'commit', '-q', '-m', 'step');
-    const commit = gitIn(work, 'rev-parse', 'HEAD').trim();
+    const commit = shellIn(work, commitAll).toString().trim();
     const id = `call-${commits.length}`;
     const made = step(commits.at(-1) ?? '', commit, by === 'nobody' ? undefined : id);
     await log.append(session, by === 'nobody' ? [made] : [call(id, by), made]);
