@@ -1,3 +1,4 @@
+import { itLong } from '@belay/testing';
 import type { PlayedKind } from '@belay/testkit';
 import type { Forge } from './forge.js';
 import { ForgeBench } from './testing/forge-bench.js';
@@ -8,6 +9,8 @@ const kinds: readonly PlayedKind[] = ['github', 'gitlab', 'gitea'];
 function describeForge(kind: PlayedKind): void {
   describe(kind, () => {
     const bench = new ForgeBench();
+    /** What is large is tested at one host, and in the long tests at all. */
+    const itLarge = kind === 'github' ? it : itLong;
     let forge: Forge;
     beforeAll(async () => {
       await bench.start(kind);
@@ -97,7 +100,7 @@ function describeForge(kind: PlayedKind): void {
         await expect(forge.issue(9_999)).rejects.toMatchObject({ code: 'not_found' });
       });
 
-      it('reads comments, the newest 200, in their order', async () => {
+      itLarge('reads comments, the newest 200, in their order', async () => {
         const { issue, subject } = issueBy('ada');
         for (let n = 1; n <= 345; n++) state().comment(issue, `c${n}`, { by: 'ada' });
         const found = await forge.comments(subject);
@@ -141,18 +144,21 @@ function describeForge(kind: PlayedKind): void {
         expect(issue.labels).toEqual(['working']);
       });
 
-      it('attacks: a text that is far too long is cut, and one that is larger than answers may be is refused', async () => {
-        const { issue } = issueBy('eve', { body: 'x'.repeat(1_000_000) });
-        expect((await forge.issue(issue.number)).body).toHaveLength(262_144);
-        state().editIssue(issue, { by: 'eve', body: 'x'.repeat(9 * 2 ** 20) });
-        await expect(forge.issue(issue.number)).rejects.toMatchObject({
-          code: 'unavailable',
-          message: expect.stringContaining('too large') as string,
-        });
-        state().editIssue(issue, { by: 'eve', body: '' });
-      });
+      itLarge(
+        'attacks: a text that is far too long is cut, and one that is larger than answers may be is refused',
+        async () => {
+          const { issue } = issueBy('eve', { body: 'x'.repeat(1_000_000) });
+          expect((await forge.issue(issue.number)).body).toHaveLength(262_144);
+          state().editIssue(issue, { by: 'eve', body: 'x'.repeat(9 * 2 ** 20) });
+          await expect(forge.issue(issue.number)).rejects.toMatchObject({
+            code: 'unavailable',
+            message: expect.stringContaining('too large') as string,
+          });
+          state().editIssue(issue, { by: 'eve', body: '' });
+        },
+      );
 
-      it('attacks: long comments of strangers hide no other ones', async () => {
+      itLarge('attacks: long comments of strangers hide no other ones', async () => {
         const { issue, subject } = issueBy('ada');
         for (let n = 0; n < 12; n++) state().comment(issue, 'x'.repeat(1_000_000), { by: 'eve' });
         state().comment(issue, 'Please fix it.', { by: 'ada' });
@@ -293,7 +299,7 @@ function describeForge(kind: PlayedKind): void {
         expect(found.map(({ verdict }) => verdict).toSorted()).toEqual(['approved', 'changes']);
       });
 
-      it('gathers all checks of a commit, and none if there are none', async () => {
+      itLarge('gathers all checks of a commit, and none if there are none', async () => {
         state().addUser('gus', { level: 'write' });
         const { sha } = bench.pull('gus');
         expect(await forge.checks(sha)).toEqual([]);
