@@ -145,22 +145,25 @@ describe('git out', () => {
       expect(await publish(session, request)).toMatchObject({ status: 409 });
     });
 
-    it('records it also when the change is only looked at again, and goes on from there', async () => {
-      const { session, bare } = await killed('publish');
-      const tip = gitIn(bare, 'rev-parse', target.branch).trim();
-      expect(await prepare(session, target)).toMatchObject({
-        status: 409,
-        detail: expect.stringContaining('already has these changes') as string,
-      });
-      expect(await commitsOf(session, 'publish')).toEqual([tip]);
-      edit((work) => put(work, 'a.txt', 'b\n'));
-      const next = await prepare(session, target);
-      expect(next).toMatchObject({ status: 200, parent: tip });
-      await publish(session, { ...target, id: next.id, message: 'n' });
-      expect(gitIn(bare, 'log', '--format=%s', target.branch)).toBe('n\nm\nfirst\n');
-    });
+    itLong(
+      'records it also when the change is only looked at again, and goes on from there',
+      async () => {
+        const { session, bare } = await killed('publish');
+        const tip = gitIn(bare, 'rev-parse', target.branch).trim();
+        expect(await prepare(session, target)).toMatchObject({
+          status: 409,
+          detail: expect.stringContaining('already has these changes') as string,
+        });
+        expect(await commitsOf(session, 'publish')).toEqual([tip]);
+        edit((work) => put(work, 'a.txt', 'b\n'));
+        const next = await prepare(session, target);
+        expect(next).toMatchObject({ status: 200, parent: tip });
+        await publish(session, { ...target, id: next.id, message: 'n' });
+        expect(gitIn(bare, 'log', '--format=%s', target.branch)).toBe('n\nm\nfirst\n');
+      },
+    );
 
-    it('makes the same commit again if that one had not pushed it yet', async () => {
+    itLong('makes the same commit again if that one had not pushed it yet', async () => {
       const { session, bare, request } = await killed('push');
       const planned = await commitsOf(session, 'pushing');
       expect(await publish(session, request)).toMatchObject({ status: 200, commit: planned[0] });
@@ -233,16 +236,16 @@ describe('git out', () => {
   it.each(
     sampled(2, [
       [
-        'a path out',
-        'diff --git a/../x b/../x\nnew file mode 100644\n--- /dev/null\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n',
-      ],
-      [
         'a path into .git',
         'diff --git a/.git/hooks/x b/.git/hooks/x\nnew file mode 100755\n--- /dev/null\n+++ b/.git/hooks/x\n@@ -0,0 +1 @@\n+x\n',
       ],
       [
         'a submodule',
         `diff --git a/sub b/sub\nnew file mode 160000\nindex ${'0'.repeat(40)}..${'1'.repeat(40)}\n--- /dev/null\n+++ b/sub\n@@ -0,0 +1 @@\n+Subproject commit ${'1'.repeat(40)}\n`,
+      ],
+      [
+        'a path out',
+        'diff --git a/../x b/../x\nnew file mode 100644\n--- /dev/null\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n',
       ],
       ['no patch at all', 'hello\n'],
     ]),
