@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { PreparedPublish, PublishedChange, PullRequestStatus } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { sampled, until } from '@belay/testing';
 import { gitIn, put, startForge, type PlayedForge } from '@belay/testkit';
 import { TestServer } from '../testing/server.js';
 
@@ -28,7 +28,7 @@ function patchOf(source: string, name: string): Buffer {
   return execFileSync('git', ['-C', work, 'diff', '--cached', '--binary', '--full-index', 'HEAD']);
 }
 
-it.each(['github', 'gitlab', 'gitea'] as const)(
+it.each(sampled(1, ['github', 'gitlab', 'gitea']))(
   'a pull request on the played %s is opened, found again and shown with its checks',
   async (kind) => {
     forge = await startForge(kind, { repository: 'acme/api', level: 'write' });
