@@ -74,7 +74,7 @@ const forms: readonly [string, (token: string) => string][] = [
 ];
 /** The first ones at one host, and in the long tests all at each. */
 const formCases = sampled(
-  3,
+  2,
   allStrangerKinds.flatMap((kind) => forms.map(([name, form]) => [name, kind, form] as const)),
 );
 
@@ -164,14 +164,14 @@ describe('attacks: what a run publishes', () => {
 
   const files: readonly [string, (token: string) => [string, string], RegExp][] = [
     ['a token in a line', (token) => ['src/new.js', `let a = '${token}';`], /holds the token/],
-    ['a token in base64 in a line', (token) => ['src/new.js', base64(token)], /holds the token/],
     ['a token in a file’s name', (token) => [`src/${token}.js`, 'let a = 1;'], /holds the token/],
-    ['a definition', () => ['.belay/automations/x.yaml', 'name: x'], /definitions of automations/],
     [
       'a workflow of GitHub',
       () => ['.github/workflows/x.yml', 'on: push'],
       /git host with its secrets/,
     ],
+    ['a definition', () => ['.belay/automations/x.yaml', 'name: x'], /definitions of automations/],
+    ['a token in base64 in a line', (token) => ['src/new.js', base64(token)], /holds the token/],
     [
       'a definition in capitals',
       () => ['.Belay/Automations/x.yaml', 'name: x'],
@@ -190,7 +190,7 @@ describe('attacks: what a run publishes', () => {
     ],
   ];
   const fileCases = sampled(
-    5,
+    3,
     allStrangerKinds.flatMap((kind) =>
       files.map(([name, file, why]) => [name, kind, file, why] as const),
     ),
@@ -243,15 +243,19 @@ describe('attacks: what a run publishes', () => {
 describe('attacks: loops and money', () => {
   const on = { event: 'issue.labelled' };
 
-  it.each(strangerKinds)('a hundred labels in a minute at %s begin one session', async (kind) => {
+  const labelCases = sampled(1, [
+    ['github', 30] as const,
+    ...allStrangerKinds.map((kind) => [kind, 100] as const),
+  ]);
+  it.each(labelCases)('labels in a minute at %s begin one session: %d', async (kind, count) => {
     const place = await scene.place(kind, { on });
     const issue = place.issue('ada');
-    for (let n = 0; n < 100; n += 1) place.state.label(issue, `label-${n}`, { by: 'ada' });
+    for (let n = 0; n < count; n += 1) place.state.label(issue, `label-${n}`, { by: 'ada' });
     const runs = await place.settled();
-    expect(runs).toHaveLength(100);
+    expect(runs).toHaveLength(count);
     expect(await scene.bench.sessions(place.automation)).toHaveLength(1);
     const skipped = runs.filter(({ state }) => state === 'skipped');
-    expect(skipped.length).toBeGreaterThanOrEqual(88);
+    expect(skipped.length).toBeGreaterThanOrEqual(count - 12);
     for (const { code, why } of skipped) {
       expect(code).toBe('queue-full');
       expect(why).toMatch(/wait already\.$/);
