@@ -1,5 +1,6 @@
+import { sampled } from '@belay/testing';
 import type { PlayedKind } from '@belay/testkit';
-import { allStrangerKinds, StrangerScene, type StrangerPlace } from './testing/stranger-scene.js';
+import { StrangerScene, type StrangerPlace } from './testing/stranger-scene.js';
 import { Deliveries } from './triggers/deliveries.js';
 
 const scene = new StrangerScene();
@@ -49,9 +50,13 @@ const partsOf = async (place: StrangerPlace, run: string): Promise<number> => {
 /** Gitea tells of a review with its comments at once; the others tell of each comment as well. */
 const toldApart: Record<PlayedKind, number> = { github: 2, gitlab: 2, gitea: 0 };
 
-const ways = allStrangerKinds.flatMap((kind) => [
-  [kind, 'webhooks'] as const,
-  [kind, 'polling'] as const,
+const ways = sampled(3, [
+  ['github', 'webhooks'],
+  ['gitlab', 'polling'],
+  ['gitea', 'webhooks'],
+  ['github', 'polling'],
+  ['gitlab', 'webhooks'],
+  ['gitea', 'polling'],
 ]);
 
 describe('a review of a pull request', () => {
@@ -73,7 +78,7 @@ describe('a review of a pull request', () => {
     expect(await runsOf(place, polls)).toHaveLength(2);
   });
 
-  it.each(['github', 'gitlab'] as const)(
+  it.each(sampled(1, ['github', 'gitlab']))(
     'is the same one at %s when polling finds what webhooks lost',
     async (kind) => {
       const on = { ...answers, by: 'both' };
