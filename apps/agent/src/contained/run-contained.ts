@@ -14,6 +14,8 @@ import { asUser } from '../user-separation.js';
 const certificates = '/opt/belay/ca.crt';
 /** How long services may take until they respond. */
 const serviceTimeoutMs = 120_000;
+/** The exit code of a killed program, as a shell reports it. */
+const killedCode = 128 + constants.signals.SIGKILL;
 
 export interface RunOptions {
   /** Its input, and its output in the form of `outputPieces`; ended when the program has ended, destroyed to kill it. */
@@ -40,6 +42,8 @@ export async function runContained(
       stream.write(errorLine(fault));
       return { code: 1, left: 0 };
     }
+    // It was killed before it began.
+    if (stream.destroyed) return { code: killedCode, left: 0 };
     const code = await ended(start, {
       ...options,
       proxy: proxy ? proxyVariables(`http://127.0.0.1:${proxy.port}`) : {},
