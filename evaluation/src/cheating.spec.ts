@@ -3,10 +3,10 @@ import { describeCheating } from './testing/describe-cheating.js';
 import { TrialBench } from './testing/trial-bench.js';
 
 /**
- * A sample of cheating.long.spec.ts: one cheat and one leftover in a suite for each way to judge an answer, different
- * ones as far as possible. services.spec.ts and runs.spec.ts have the reference and `nop`.
+ * A sample of cheating.long.spec.ts: one cheat and one leftover in two suites, different ones as far as possible.
+ * instance-check.attacks.spec.ts has SWE-bench’s tests; services.spec.ts and runs.spec.ts have the reference and `nop`.
  */
-const suites = ['human-eval', 'swe-bench', 'harbor'];
+const suites = ['human-eval', 'harbor'];
 const bench = new TrialBench();
 const tried = new Set<string>();
 for (const [at, suite] of cheatedSuites.filter(({ suite }) => suites.includes(suite)).entries()) {

@@ -56,6 +56,12 @@ it('a shared verifier gets what the collect commands changed', async () => {
   expect((await trial(files, nop)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
 });
 
+it('steps are set up and verified one after the other', async () => {
+  const whole = await trial(stepsTask, oracle);
+  expect(whole.verdict).toMatchObject({ outcome: 'pass', rewards: { reward: 1, ok: 1 } });
+  expect(whole.steps?.map(({ name }) => name)).toEqual(['one', 'two']);
+});
+
 it('steps end below a threshold', async () => {
   const none = await trial(stepsTask, nop);
   expect(none.verdict).toMatchObject({ outcome: 'fail', rewards: { reward: 0, ok: 0.25 } });

@@ -1,17 +1,10 @@
 import { command, oracle } from './agents/baselines.js';
 import { HarborBench } from './testing/harbor-bench.js';
-import { stepsTask } from './testing/steps-task.js';
 
 const bench = new HarborBench(process.env.BELAY_TEST_IMAGE ?? null);
 beforeAll(() => bench.start(), 300_000);
 afterAll(() => bench.remove());
 const { trial } = bench;
-
-it('steps are set up and verified one after the other', async () => {
-  const whole = await trial(stepsTask, oracle);
-  expect(whole.verdict).toMatchObject({ outcome: 'pass', rewards: { reward: 1, ok: 1 } });
-  expect(whole.steps?.map(({ name }) => name)).toEqual(['one', 'two']);
-});
 
 it('a separate verifier gets the artifacts and nothing else', async () => {
   const files = {

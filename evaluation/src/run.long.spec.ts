@@ -17,12 +17,20 @@ it('what an agent did until its time limit passes if it is right', async () => {
 
 describe('each time limit stops its phase', () => {
   const { folder } = bench;
+  const [task] = suiteNamed('terminal-bench').read(terminalBenchData(join(folder, 'answer')));
   const slow = write(join(folder, 'slow'), {});
   terminalBenchData(slow);
   write(slow, { 'answer/run-tests.sh': '#!/bin/bash\nsleep 900 &\nsleep 900\n' });
   const [slowTests] = suiteNamed('terminal-bench').read(slow);
   write(slow, { 'answer/Dockerfile': 'FROM ubuntu:24.04\nRUN sleep 900\n' });
   const [slowBuild] = suiteNamed('terminal-bench').read(slow);
+
+  it('the agent’s, and what there is then is verified', async () => {
+    const idle = command('sleep 900 & sleep 900');
+    const [trial] = await bench.trials([limited(task!, { agent: 1 })], idle);
+    expect(trial).toMatchObject({ verdict: { outcome: 'fail', cause: 'agent_timeout' } });
+    expect(trial!.verdict.detail).toContain('The agent was stopped after 1 s.');
+  });
 
   it('the verifier’s', async () => {
     const [trial] = await bench.trials([limited(slowTests!, { verify: 1 })], nop);

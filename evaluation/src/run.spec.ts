@@ -3,23 +3,10 @@ import { join } from 'node:path';
 import type { Agent } from './agents/agent.js';
 import { command, fixedArtifacts } from './agents/baselines.js';
 import { noArtifacts } from './artifacts.js';
-import { suiteNamed } from './suites/index.js';
-import { terminalBenchData } from './testing/fixtures.js';
-import { limited, EvaluationBench } from './testing/evaluation-bench.js';
+import { EvaluationBench } from './testing/evaluation-bench.js';
 
 const bench = new EvaluationBench(process.env.BELAY_TEST_IMAGE ?? null);
 const { folder } = bench;
-
-describe('each time limit stops its phase', () => {
-  const [task] = suiteNamed('terminal-bench').read(terminalBenchData(join(folder, 'answer')));
-
-  it('the agent’s, and what there is then is verified', async () => {
-    const idle = command('sleep 900 & sleep 900');
-    const [trial] = await bench.trials([limited(task!, { agent: 1 })], idle);
-    expect(trial).toMatchObject({ verdict: { outcome: 'fail', cause: 'agent_timeout' } });
-    expect(trial!.verdict.detail).toContain('The agent was stopped after 1 s.');
-  });
-});
 
 describe('a trial that failed because of the infrastructure', () => {
   const tasks = bench.tasks('a', 'b', 'c');

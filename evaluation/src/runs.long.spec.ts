@@ -4,7 +4,7 @@ import { DockerTasks } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { BelayServer, run, script } from '@belay/testkit';
 import { defaultFromMap, Images } from './engine/images.js';
-import { compareRuns, rebuildReport, regradeRun, startRun } from './evaluation.js';
+import { compareRuns, preflightRun, rebuildReport, regradeRun, startRun } from './evaluation.js';
 import type { Trial } from './model.js';
 import { readTrials } from './results/journal.js';
 import { doubling, polyglotData, temporary, write } from './testing/fixtures.js';
@@ -94,6 +94,56 @@ it('reports the known preflight results before the trials, and checks the rest o
   expect(compareRuns(join(folder, 'partly'), join(folder, 'all'))).toMatchObject({
     validity: { checked: 2, flagged: ['Own/idle'] },
     unflagged: { tasks: 1, difference: 0 },
+  });
+});
+
+it('preflight flags a task that `nop` passes, and uses its cache the next time', async () => {
+  const idle = { ...doubling, task_id: 'Own/idle', test: 'def check(candidate):\n    pass\n' };
+  const path = join(
+    write(join(folder, 'flagged'), { 'h.jsonl': jsonl([doubling, idle]) }),
+    'h.jsonl',
+  );
+  const out = join(folder, 'checked');
+  await startRun(
+    { suite: 'human-eval', data: path, agent: 'nop', out, sandbox: sandbox ?? undefined },
+    never,
+  );
+  const cache = join(folder, 'cache');
+  const found = () => JSON.parse(readFileSync(join(out, 'validity.json'), 'utf8')) as Validity[];
+  const summary = await preflightRun(out, { ...never, cache });
+  expect(found().map(({ valid }) => valid)).toEqual([true, false]);
+  expect(found()[1]?.why).toContain('An agent that does nothing passes');
+  expect(summary).toMatchObject({ validity: { checked: 2, flagged: [{ task: 'Own/idle' }] } });
+  expect(readdirSync(cache)).toHaveLength(2);
+  const trials = () => readFileSync(join(out, 'preflight/oracle/results.jsonl'), 'utf8');
+  const before = [trials(), found()];
+  await preflightRun(out, { ...never, cache });
+  expect([trials(), found()]).toEqual(before);
+});
+
+it('the multiplier of a run applies to every limit', async () => {
+  const path = join(
+    write(join(folder, 'endless'), {
+      'h.jsonl': jsonl([{ ...doubling, canonical_solution: '    while True: pass\n' }]),
+    }),
+    'h.jsonl',
+  );
+  const out = join(folder, 'impatient');
+  await startRun(
+    {
+      suite: 'human-eval',
+      data: path,
+      agent: 'oracle',
+      out,
+      sandbox: sandbox ?? undefined,
+      timeoutMultiplier: 0.125,
+    },
+    never,
+  );
+  const [trial] = readTrials(join(out, 'results.jsonl')).trials;
+  expect(trial?.verdict).toMatchObject({
+    cause: 'verifier_timeout',
+    detail: 'The tests took longer than 1 s.',
   });
 });
 

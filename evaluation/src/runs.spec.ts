@@ -1,10 +1,9 @@
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DockerTasks } from '@belay/containers';
 import { BelayServer, run, script } from '@belay/testkit';
 import { defaultFromMap, Images } from './engine/images.js';
-import { compareRuns, preflightRun, regradeRun, resumeRun, startRun } from './evaluation.js';
-import type { Validity } from './validity.js';
+import { compareRuns, regradeRun, resumeRun, startRun } from './evaluation.js';
 import { readTrials } from './results/journal.js';
 import { pythonLines } from './results/native/python-json.js';
 import { doubling, sweBenchData, temporary, write } from './testing/fixtures.js';
@@ -75,23 +74,6 @@ it('attacks: a run does not resume with other data under the same names', async 
   expect(() => compareRuns(out, join(folder, 'whole'))).toThrow('no tasks in common');
 });
 
-it('the multiplier of a run applies to every limit', async () => {
-  const path = join(
-    write(join(folder, 'endless'), {
-      'h.jsonl': jsonl([{ ...doubling, canonical_solution: '    while True: pass\n' }]),
-    }),
-    'h.jsonl',
-  );
-  const out = join(folder, 'impatient');
-  const asked = { ...request('impatient'), data: path, agent: 'oracle', timeoutMultiplier: 0.125 };
-  await startRun(asked, never);
-  const [trial] = readTrials(join(out, 'results.jsonl')).trials;
-  expect(trial?.verdict).toMatchObject({
-    cause: 'verifier_timeout',
-    detail: 'The tests took longer than 1 s.',
-  });
-});
-
 it('stored artifacts are graded again without an agent, and runs are compared', async () => {
   await startRun({ ...request('oracle'), agent: 'oracle' }, never);
   const regraded = await regradeRun(join(folder, 'whole'), never);
@@ -105,30 +87,6 @@ it('stored artifacts are graded again without an agent, and runs are compared', 
     worse: [],
     p: 1,
   });
-});
-
-it('preflight flags a task that `nop` passes, and uses its cache the next time', async () => {
-  const idle = { ...doubling, task_id: 'Own/idle', test: 'def check(candidate):\n    pass\n' };
-  const path = join(
-    write(join(folder, 'flagged'), { 'h.jsonl': jsonl([doubling, idle]) }),
-    'h.jsonl',
-  );
-  const out = join(folder, 'checked');
-  await startRun(
-    { suite: 'human-eval', data: path, agent: 'nop', out, sandbox: sandbox ?? undefined },
-    never,
-  );
-  const cache = join(folder, 'cache');
-  const found = () => JSON.parse(readFileSync(join(out, 'validity.json'), 'utf8')) as Validity[];
-  const summary = await preflightRun(out, { ...never, cache });
-  expect(found().map(({ valid }) => valid)).toEqual([true, false]);
-  expect(found()[1]?.why).toContain('An agent that does nothing passes');
-  expect(summary).toMatchObject({ validity: { checked: 2, flagged: [{ task: 'Own/idle' }] } });
-  expect(readdirSync(cache)).toHaveLength(2);
-  const trials = () => readFileSync(join(out, 'preflight/oracle/results.jsonl'), 'utf8');
-  const before = [trials(), found()];
-  await preflightRun(out, { ...never, cache });
-  expect([trials(), found()]).toEqual(before);
 });
 
 describe('a model', () => {
