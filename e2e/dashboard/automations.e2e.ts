@@ -88,7 +88,7 @@ const tests = (server: BelayServer) => {
     await shows(page, runs, 'nothing sent');
   });
 
-  it('a request with the secret of its URL begins a run', async () => {
+  itLong('a request with the secret of its URL begins a run', async () => {
     await add(server, definition('alert', "{ url: true, where: severity == 'high' }"));
     const page = await chromium.open(server, '/automations/alert');
     await click(page, 'More for alert');

@@ -6,6 +6,10 @@ import { actionOutput, type ActionOutput } from '@belay/protocol';
 import { eventually, until } from '@belay/testing';
 import { docker, type BelayServer } from '@belay/testkit';
 
+/** A picture of one point, as base64. */
+export const dotPng =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
 /** Actions with their manifests, which a server installs and runs; `dispose` removes their folder. */
 export class ActionBench {
   readonly folder = mkdtempSync(join(tmpdir(), 'belay-actions-'));

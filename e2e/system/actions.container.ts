@@ -1,12 +1,9 @@
 import { isEvent } from '@belay/protocol';
-import { until } from '@belay/testing';
 import { describeSystem, script, start } from '@belay/testkit';
-import { ActionBench } from './action-bench.js';
+import { ActionBench, dotPng } from './action-bench.js';
 import { hostile } from './hostile-action.js';
 
 const secret = 'sk-only-for-keeper';
-const png =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 /** A well-behaved action: prints its input and writes files. */
 const keeper = `#!/bin/sh
@@ -14,25 +11,18 @@ echo "args: $*"
 echo "input: $(cat)"
 [ "$KEY" = ${secret} ] && echo "knows its secret"
 [ -n "$KEY" ] && echo "said: $KEY"
-echo ${png} | base64 -d > /output/dot.png
+echo ${dotPng} | base64 -d > /output/dot.png
 echo made > /workspace/made.txt 2>/dev/null
 exit 0
 `;
 
-const later = `#!/bin/sh
-sleep $1
-echo ${png} | base64 -d > /output/dot.png
-echo "rendered after $1"
-`;
-
-// actions.long.container.ts has those that stay warm or go to their limits.
+// actions.long.container.ts has those that stay warm, run in the background or go to their limits.
 describeSystem('actions', (server) => {
   const bench = new ActionBench(server);
   beforeAll(async () => {
     bench.write('keeper', keeper, { secrets: ['KEY'], workspace: 'write' });
     bench.write('alone', keeper, { secrets: ['KEY'] });
     bench.write('hostile', hostile);
-    bench.write('later', later, { timeout_seconds: 600 }, { asynchronous: true });
     await bench.install(secret, 'keeper', 'alone');
   });
   afterAll(() => bench.dispose());
@@ -48,7 +38,7 @@ describeSystem('actions', (server) => {
     const picture = await fetch(new URL(`/api/actions/alone/blobs/${blob}`, server.url), {
       headers: { authorization: `Bearer ${server.token}` },
     });
-    expect(Buffer.from(await picture.arrayBuffer()).toString('base64')).toBe(png);
+    expect(Buffer.from(await picture.arrayBuffer()).toString('base64')).toBe(dotPng);
     await bench.nothingIsLeft();
   });
 
@@ -90,45 +80,6 @@ describeSystem('actions', (server) => {
     });
     session.close();
     await bench.nothingIsLeft();
-  });
-
-  it('run in the background: the model waits and is woken, also when the server was killed', async () => {
-    const call = (seconds: number) => ({
-      operation: 'action.later',
-      input: { args: [String(seconds)] },
-    });
-    const asked = (seconds: number) => {
-      const model = script(server.data, [
-        { calls: [call(seconds)] },
-        { expect: '"background":', say: 'I wait.' },
-        { finish: 'done' },
-      ]);
-      return start(server, { task: 'Use it', model, approvals: 'auto', actions: ['later'] });
-    };
-    const [first, second] = await Promise.all([asked(1), asked(500)]);
-    await first.finished();
-    const backgroundResult = await first.event((event) => isEvent(event, 'background-result'));
-    expect(backgroundResult.args).toMatchObject({
-      ok: true,
-      output: { text: 'rendered after 1\n', files: [{ name: 'dot.png', type: 'image/png' }] },
-      images: [expect.any(String)],
-    });
-    const finish = first.events.find(({ action }) => action === 'finish');
-    expect(finish?.seq).toBeGreaterThan(backgroundResult.seq);
-
-    await second.event((event) => isEvent(event, 'say') && event.args.text === 'I wait.');
-    await server.end('SIGKILL');
-    await server.start();
-    second.follow();
-    await second.finished();
-    const lost = await second.event((event) => isEvent(event, 'background-result'));
-    expect(lost.args).toMatchObject({
-      ok: false,
-      output: { message: expect.stringContaining('The server was restarted during this call') },
-    });
-    await until('its container to go', async () => (await bench.left()).length === 0);
-    first.close();
-    second.close();
   });
 
   it('that are hostile harm nothing and learn nothing', async () => {

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { actionOutput } from '@belay/protocol';
+import { actionOutput, isEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { describeSystem, docker, idle } from '@belay/testkit';
-import { ActionBench } from './action-bench.js';
+import { describeSystem, docker, idle, script, start } from '@belay/testkit';
+import { ActionBench, dotPng } from './action-bench.js';
 import { hostile } from './hostile-action.js';
 
 const secret = 'sk-only-for-keeper';
@@ -25,6 +25,12 @@ echo left > "/output/$1"
 exit 0
 `;
 
+const later = `#!/bin/sh
+sleep $1
+echo ${dotPng} | base64 -d > /output/dot.png
+echo "rendered after $1"
+`;
+
 // Concurrent runs of these tests on this machine use other names.
 const withVolume = `belay-test-volume:actions-${process.pid}`;
 
@@ -36,6 +42,7 @@ describeSystem(
       bench.write('chatty', chatty, { secrets: ['KEY'], warm_seconds: 600 });
       bench.write('brief', '#!/bin/sh\necho brief\n', { warm_seconds: 1 });
       bench.write('hostile', hostile);
+      bench.write('later', later, { timeout_seconds: 600 }, { asynchronous: true });
       const counts = '#!/bin/sh\necho "$PWD: $(ls -A | wc -l)"; echo made > made.txt\n';
       bench.write('counts', counts, { workspace: 'write' });
       bench.write('impatient', hostile, { timeout_seconds: 10 });
@@ -115,6 +122,45 @@ describeSystem(
           errors: '',
         });
       await bench.nothingIsLeft();
+    });
+
+    it('run in the background: the model waits and is woken, also when the server was killed', async () => {
+      const call = (seconds: number) => ({
+        operation: 'action.later',
+        input: { args: [String(seconds)] },
+      });
+      const asked = (seconds: number) => {
+        const model = script(server.data, [
+          { calls: [call(seconds)] },
+          { expect: '"background":', say: 'I wait.' },
+          { finish: 'done' },
+        ]);
+        return start(server, { task: 'Use it', model, approvals: 'auto', actions: ['later'] });
+      };
+      const [first, second] = await Promise.all([asked(1), asked(500)]);
+      await first.finished();
+      const backgroundResult = await first.event((event) => isEvent(event, 'background-result'));
+      expect(backgroundResult.args).toMatchObject({
+        ok: true,
+        output: { text: 'rendered after 1\n', files: [{ name: 'dot.png', type: 'image/png' }] },
+        images: [expect.any(String)],
+      });
+      const finish = first.events.find(({ action }) => action === 'finish');
+      expect(finish?.seq).toBeGreaterThan(backgroundResult.seq);
+
+      await second.event((event) => isEvent(event, 'say') && event.args.text === 'I wait.');
+      await server.end('SIGKILL');
+      await server.start();
+      second.follow();
+      await second.finished();
+      const lost = await second.event((event) => isEvent(event, 'background-result'));
+      expect(lost.args).toMatchObject({
+        ok: false,
+        output: { message: expect.stringContaining('The server was restarted during this call') },
+      });
+      await until('its container to go', async () => (await bench.left()).length === 0);
+      first.close();
+      second.close();
     });
 
     it('that are hostile end at their limits of memory, processes, output, time and disk', async () => {

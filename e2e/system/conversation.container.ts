@@ -171,7 +171,7 @@ describeSystem('the user and an agent', (server) => {
       session.close();
     });
 
-    it('still wait after a kill and restart of the server', async () => {
+    itLong('still wait after a kill and restart of the server', async () => {
       const model = script(server.data, [{ calls: [run('echo patient')] }, { finish: 'done' }]);
       const session = await start(server, { task: 'Echo', model, approvals: 'ask' });
       const asked = await session.event((event) => event.action === 'approval');

@@ -117,7 +117,7 @@ describeSystem('a sandbox that is gone with its files', (server) => {
     expect(readdirSync(join(server.data, 'copies'))).toEqual([]);
   });
 
-  it('of an ended session can be read and forked again', async () => {
+  itLong('of an ended session can be read and forked again', async () => {
     const model = script(server.data, [
       { calls: [{ operation: 'files.write', input: { path: 'a.txt', content: 'first\n' } }] },
       { finish: 'done' },

@@ -1,5 +1,5 @@
 import { isEvent, type Event } from '@belay/protocol';
-import { eventually, until } from '@belay/testing';
+import { eventually, itLong, until } from '@belay/testing';
 import { run, script, SharedServers, start, type BelayServer, type Followed } from '@belay/testkit';
 import { counting, endCounting, expectCountedOnce } from './counting.js';
 
@@ -85,14 +85,17 @@ describe('the sessions of a database', () => {
     await servers.startAgain(second);
   });
 
-  it('go on when the server that serves the clients is killed, also for those who asked another one', async () => {
-    const { first, second } = servers;
-    const [session, other] = await oneAtEach(servers);
-    session.follow(second);
-    await first.end('SIGKILL');
-    for (const { id } of [session, other])
-      await until('it serves', () => second.client.sessions.get(id).catch(() => false));
-    other.follow(second);
-    await expectOnce(second, [session, other]);
-  });
+  itLong(
+    'go on when the server that serves the clients is killed, also for those who asked another one',
+    async () => {
+      const { first, second } = servers;
+      const [session, other] = await oneAtEach(servers);
+      session.follow(second);
+      await first.end('SIGKILL');
+      for (const { id } of [session, other])
+        await until('it serves', () => second.client.sessions.get(id).catch(() => false));
+      other.follow(second);
+      await expectOnce(second, [session, other]);
+    },
+  );
 });
