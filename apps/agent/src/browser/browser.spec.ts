@@ -199,7 +199,7 @@ describe('the browser', () => {
     expect(whole.height).toBe(2_000);
   });
 
-  it('sends live frames only while somebody watches', async () => {
+  itLong('sends live frames only while somebody watches', async () => {
     await open('/moving');
     expect(frames).toEqual([]);
     browser.watch(true);

@@ -85,7 +85,7 @@ const ofOneDatabase = (databases: TestDatabases) => {
     expect(await holder()).toBe('fourth');
   });
 
-  it('each may work as long as its beats are stored, also those that do not lead', async () => {
+  itLong('each may work as long as its beats are stored, also those that do not lead', async () => {
     const first = await alive('first');
     await first.take();
     lease.standBy();

@@ -7,6 +7,7 @@ import {
   type AgentTrace,
   type NewEvent,
 } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import { gitIn, put } from '@belay/testkit';
 import { EventLog } from '../../logs/event-log.js';
 import { Evidence } from '../../proof/evidence.js';
@@ -130,7 +131,7 @@ describe('the trace of a published commit', () => {
     expect(steps()).toBe(4);
   });
 
-  it('has only the lines that are not in the parent', async () => {
+  itLong('has only the lines that are not in the parent', async () => {
     const { session, add } = await worked([
       { by: 'agent', change: (work) => put(work, 'a.txt', 'a\nb\n') },
     ]);
@@ -140,7 +141,7 @@ describe('the trace of a published commit', () => {
     expect(linesOf(await traceOf(session))).toEqual([['a.txt', ['ai', '3-3'], ['human', '4-5']]]);
   });
 
-  it('asks for no step of a session with one contributor', async () => {
+  itLong('asks for no step of a session with one contributor', async () => {
     const { session, steps } = await worked([
       { by: 'agent', change: (work) => put(work, 'a.txt', 'a\nb\n') },
       { by: 'agent', change: (work) => put(work, 'a.txt', 'a\nb\nc\n') },

@@ -1,0 +1,3 @@
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./traces.spec.js'));
