@@ -52,9 +52,11 @@ describePanels('the panels of a session', (scene) => {
     await click(page, 'index.html', code);
     await shows(page, `${code} .view-lines`, 'A form');
     await click(page, 'poem.txt', code);
-    await shows(page, `${code} .view-lines`, 'a second line that stays');
+    // It is shown where the agent was seen to edit it, if it was seen.
+    await shows(page, `${code} .view-lines`, 'line 1');
     await clickOn(page, `${code} .view-line`);
     await chord(page, 'Control', 'Home');
+    await shows(page, `${code} .view-lines`, 'a second line that stays');
     await page.keyboard.type('by hand: ');
     await click(page, 'Save', code);
     await shows(page, 'body', 'Saved poem.txt.');
