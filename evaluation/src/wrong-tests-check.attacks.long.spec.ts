@@ -1,3 +1,4 @@
+import { pytestRepository } from './testing/pytest-repository.js';
 import { loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
 import { type TestRepository, verdictsOf } from './testing/test-repository.js';
 
@@ -99,18 +100,8 @@ describe('attacks: Python values and answers that know no result', () => {
 });
 
 it('attacks: a SWE-bench repository whose answer prints that its own tests passed', async () => {
-  const names = ['tests/test_thing.py::test_small', 'tests/test_thing.py::test_large'];
-  const repository: TestRepository = {
-    test: [
-      'tests/test_thing.py',
-      'from thing import twice\n\n\ndef test_small():\n    assert twice(4) == 8\n\n\ndef test_large():\n    assert twice(40) == 80\n',
-    ],
-    solution: ['thing.py', 'def twice(n): return 0\n', 'def twice(n): return 2 * n\n'],
-    parser: 'parse_log_pytest',
-    run: 'PYTHONPATH=. python3 -m pytest -rA tests/test_thing.py',
-    failing: names,
-  };
-  const verdicts = await verdictsOf(bench, repository, {
+  const names = pytestRepository.failing;
+  const verdicts = await verdictsOf(bench, pytestRepository, {
     right: 'def twice(n): return 2 * n\n',
     prints: lines(
       'import atexit, os',
