@@ -18,7 +18,7 @@ async function expectOnce(through: BelayServer, session: Followed): Promise<void
   await expectCountedOnce(session);
 }
 
-// shared-sessions.container.ts kills one of two servers, which have a session each.
+// shared-sessions.container.ts kills one of two servers.
 describe('a session on one of the servers of a database', () => {
   let servers: SharedServers;
   beforeEach(async () => {

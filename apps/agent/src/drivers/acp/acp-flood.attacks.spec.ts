@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { itLong, until } from '@belay/testing';
+import { itLong, sampled, until } from '@belay/testing';
 import { releaseMemory } from '../../release-memory.js';
 import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
 import { asksAtOnce } from './testing/asks-at-once.js';
@@ -63,21 +63,16 @@ describe('attacks: a program that floods ACP', () => {
     expect(Math.max(...acp.stage.deltas.map(({ length }) => length))).toBeLessThan(100_001);
   });
 
-  it('has few of 50 requests open at once, and each gets its answer', async () => {
-    const asking = asksAtOnce(50);
-    acp = asking.acp;
-    await acp.stage.event('end');
-    expect(said().at(-1)).toBe('50 answers');
-    expect(asking.most()).toBe(32);
-  });
-
-  itLong('has few of 500 requests open at once, and each gets its answer', async () => {
-    const asking = asksAtOnce(500);
-    acp = asking.acp;
-    await acp.stage.event('end');
-    expect(said().at(-1)).toBe('500 answers');
-    expect(asking.most()).toBe(32);
-  });
+  it.each(sampled(1, [50, 500]))(
+    'has few of %s requests open at once, and each gets its answer',
+    async (count) => {
+      const asking = asksAtOnce(count);
+      acp = asking.acp;
+      await acp.stage.event('end');
+      expect(said().at(-1)).toBe(`${count} answers`);
+      expect(asking.most()).toBe(32);
+    },
+  );
 
   itLong('keeps little of the calls that it reports', async () => {
     const report = {
