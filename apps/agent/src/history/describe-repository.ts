@@ -4,8 +4,11 @@ import { excerpt, visibleText } from '@belay/protocol';
 import { locateGit } from './git.js';
 import { runInOwnRepository } from './own-repository.js';
 
-/** The time limit in milliseconds for all of this, because the model waits for it. */
-const usualTimeoutMs = 1_000;
+/**
+ * The time limit in milliseconds for all of this: the first reply of the model waits for it. Large repositories and busy
+ * machines need seconds, and a prompt that lacks the branch and the changes is worse than a later one.
+ */
+const usualTimeoutMs = 10_000;
 const maxCharacters = 256 * 1024;
 const listedFiles = 12;
 const listedCommits = 5;
