@@ -1,6 +1,7 @@
 const escape = 0x1b;
 /** Marks have short numbers; a longer one is not ours. */
 const longest = 20;
+const nothing = Buffer.alloc(0);
 
 /**
  * Removes a shell's marks from its output, even if chunks split them, and reports their positions. Every other byte
@@ -10,7 +11,7 @@ export class MarkFilter {
   readonly #start: Buffer;
   readonly #onBytes: (bytes: Buffer) => void;
   readonly #onMark: (nonce: string) => void;
-  #held = Buffer.alloc(0);
+  #held = nothing;
 
   constructor(mark: string, onBytes: (bytes: Buffer) => void, onMark: (nonce: string) => void) {
     this.#onBytes = onBytes;
@@ -20,7 +21,7 @@ export class MarkFilter {
 
   push(chunk: Buffer): void {
     let rest = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
-    this.#held = Buffer.alloc(0);
+    this.#held = nothing;
     let at = rest.indexOf(this.#start);
     for (; at >= 0; at = rest.indexOf(this.#start)) {
       const nonce = at + this.#start.length;
@@ -39,6 +40,7 @@ export class MarkFilter {
       }
     }
     const keep = at >= 0 ? at : this.#possibleStart(rest);
+    if (keep === rest.length) return this.#emit(rest);
     this.#emit(rest.subarray(0, keep));
     this.#held = Buffer.from(rest.subarray(keep));
   }
@@ -46,7 +48,7 @@ export class MarkFilter {
   /** Passes on held bytes that looked like the start of a mark; call it when nothing follows. */
   flush(): void {
     const held = this.#held;
-    this.#held = Buffer.alloc(0);
+    this.#held = nothing;
     this.#emit(held);
   }
 

@@ -11,10 +11,13 @@ type State = 'text' | 'escape' | 'sequence' | 'string' | 'stringEscape';
 export class PlainOutput {
   #state: State = 'text';
   #carriageReturn = false;
+  #plain = Buffer.alloc(0);
 
+  /** The result is valid until the next call. */
   take(bytes: Uint8Array): Buffer {
     // One more for a carriage return that was held back.
-    const plain = Buffer.allocUnsafe(bytes.length + 1);
+    if (this.#plain.length <= bytes.length) this.#plain = Buffer.allocUnsafe(bytes.length + 1);
+    const plain = this.#plain;
     let length = 0;
     for (let at = 0; at < bytes.length; at++) {
       let byte = bytes[at];

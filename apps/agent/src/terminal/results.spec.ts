@@ -123,6 +123,8 @@ it.each([
   const whole = new PlainOutput().take(Buffer.from(bytes));
   expect(whole.toString()).toBe(plain);
   const output = new PlainOutput();
-  const pieces = [...Buffer.from(bytes)].map((byte) => output.take(Uint8Array.of(byte)));
+  const pieces = [...Buffer.from(bytes)].map((byte) =>
+    Buffer.from(output.take(Uint8Array.of(byte))),
+  );
   expect(Buffer.concat(pieces).toString()).toBe(plain);
 });

@@ -51,3 +51,21 @@ test('forgets what is older than it has to keep, never what is pinned', () => {
   expect(scrollback.end - scrollback.start).toBeGreaterThanOrEqual(2 * pageSize);
   expect(scrollback.end - scrollback.start).toBeLessThan(3 * pageSize + 1);
 });
+
+test('uses a dropped page again, and none that is pinned', () => {
+  let pinned = 0;
+  const scrollback = new Scrollback(0, pageSize, () => pinned);
+  scrollback.append(numbered(0, 2 * pageSize));
+  const [first, second] = [scrollback.piece(0), scrollback.piece(pageSize)];
+  pinned = pageSize;
+  for (let at = 2 * pageSize; at < 9 * pageSize; at += 1_000)
+    scrollback.append(numbered(at, Math.min(1_000, 9 * pageSize - at)));
+  expect(scrollback.piece(3 * pageSize).buffer === first.buffer).toBe(true);
+  expect(second).toEqual(numbered(pageSize, pageSize));
+  expect(scrollback.slice(pageSize, 9 * pageSize)).toEqual(numbered(pageSize, 8 * pageSize));
+  pinned = Infinity;
+  for (let at = 9 * pageSize; at < 20 * pageSize; at += 1_000)
+    scrollback.append(numbered(at, 1_000));
+  const { start, end } = scrollback;
+  expect(scrollback.slice(start, end)).toEqual(numbered(start, end - start));
+});
