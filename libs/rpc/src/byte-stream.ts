@@ -7,6 +7,8 @@ import type { RpcStream } from './connection.js';
 export const streamWindow = 2 ** 20;
 const chunkSize = 2 ** 16;
 const joinedSize = 2 ** 12;
+/** Of a flood, each acknowledgement that is saved spares both processes a message. */
+const reportDelayMs = 2;
 
 /** The messages that a stream sends to its peer. */
 export interface StreamPort {
@@ -44,7 +46,7 @@ export class ByteStream extends Duplex implements RpcStream {
   #consumed = 0;
   #inReaderBytes = 0;
   #reported = 0;
-  #reportTimer: NodeJS.Immediate | undefined;
+  #reportTimer: NodeJS.Timeout | undefined;
   #readRequested = false;
   #ended = false;
   #resetSuppressed = false;
@@ -131,7 +133,7 @@ export class ByteStream extends Duplex implements RpcStream {
   }
 
   override _destroy(error: Error | null, done: Done): void {
-    clearImmediate(this.#reportTimer);
+    clearTimeout(this.#reportTimer);
     for (const { byteLength } of this.#queue.splice(0)) this.#waiting.bytes -= byteLength;
     this.#waiting.bytes -= this.#inReaderBytes;
     this.#inReaderBytes = 0;
@@ -205,15 +207,16 @@ export class ByteStream extends Duplex implements RpcStream {
     this.#finalDone = undefined;
   }
 
-  /** Acknowledges at once when a quarter of the window is due, otherwise at the end of this turn of the event loop. */
+  /** Acknowledges at once when a quarter of the window is due, and once the stream has ended; otherwise a little later. */
   #reportConsumed(): void {
     if (this.#consumed === this.#reported) return;
-    if (this.#consumed - this.#reported >= streamWindow / 4) this.#reportNow();
-    else this.#reportTimer ??= setImmediate(() => this.#reportNow());
+    const isDue = this.#ended || this.#consumed - this.#reported >= streamWindow / 4;
+    if (isDue) this.#reportNow();
+    else this.#reportTimer ??= setTimeout(() => this.#reportNow(), reportDelayMs);
   }
 
   #reportNow(): void {
-    clearImmediate(this.#reportTimer);
+    clearTimeout(this.#reportTimer);
     this.#reportTimer = undefined;
     if (this.#consumed === this.#reported) return;
     this.#reported = this.#consumed;
