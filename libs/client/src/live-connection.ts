@@ -181,11 +181,11 @@ export class LiveConnection {
     );
     this.#socket.on('terminal', ({ session, terminal, offset, bytes }, received) => {
       const watched = this.#watched.get(session);
-      const fresh = watched && newBytes(watched, terminal, offset, new Uint8Array(bytes));
+      const fresh = watched && newBytes(watched, terminal, offset, viewOf(bytes));
       void Promise.resolve(fresh && watched.listener.terminal?.(fresh)).then(received, received);
     });
     this.#socket.on('frame', ({ session, jpeg, ...frame }) =>
-      this.#watched.get(session)?.listener.frame?.({ ...frame, jpeg: new Uint8Array(jpeg) }),
+      this.#watched.get(session)?.listener.frame?.({ ...frame, jpeg: viewOf(jpeg) }),
     );
     this.#socket.on('gone', ({ session, error }) => {
       const watched = this.#watched.get(session);
@@ -236,3 +236,9 @@ function newBytes(
   const known = Math.max(0, received - offset);
   return { terminal, offset: offset + known, bytes: bytes.subarray(known) };
 }
+
+/** The received bytes, which are not copied: an `ArrayBuffer` in a browser, a `Buffer` in Node. */
+const viewOf = (bytes: ArrayBuffer | Uint8Array): Uint8Array =>
+  ArrayBuffer.isView(bytes)
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : new Uint8Array(bytes);
