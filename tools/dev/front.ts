@@ -27,12 +27,12 @@ const previewHost = /^p-/;
 /**
  * One address for server and dashboard. Requests reach the server unchanged, so that its checks of
  * Host, Origin and login apply; only the dashboard’s modules come from Vite. Requests during a
- * restart of the server wait for it.
+ * restart of the server wait for it, and those that only read are repeated if it cut them off.
  */
 export function createFront({ serverPort, modules, updates }: FrontOptions): Server {
   const front = createServer((request, response) => {
     if (!isOfPreview(request) && modulePath.test(request.url ?? '')) modules(request, response);
-    else void forward(request, response, serverPort());
+    else void forward({ request, response }, serverPort);
   });
   front.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const protocol = request.headers['sec-websocket-protocol'] ?? '';
@@ -48,12 +48,18 @@ const isOfPreview = ({ headers }: IncomingMessage): boolean => previewHost.test(
 /** A kept-alive connection could lead to a server that has ended. */
 const agent = new Agent({ keepAlive: false });
 
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
 async function forward(
-  request: IncomingMessage,
-  response: ServerResponse,
-  found: Promise<string | undefined>,
+  exchange: Exchange,
+  serverPort: FrontOptions['serverPort'],
+  { isRepeated = false } = {},
 ): Promise<void> {
-  const port = await found;
+  const { request, response } = exchange;
+  const port = await serverPort();
   if (port === undefined) {
     response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
     response.end('The server is not running. The terminal of “npm run dev” shows why.\n');
@@ -65,11 +71,21 @@ async function forward(
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
     pipeline(answer, response, () => undefined);
   });
-  // The server has ended meanwhile: the browser retries.
-  asked.on('error', () => response.destroy());
+  asked.on('error', () => {
+    // The server has ended meanwhile: the next one can answer what changes nothing.
+    if (!isRepeated && isRepeatable(exchange))
+      void forward(exchange, serverPort, { isRepeated: true });
+    else response.destroy();
+  });
   response.on('close', () => asked.destroy());
   request.pipe(asked);
 }
+
+/** Whether it changes nothing, its client is still there, and nothing of it is used up. */
+const isRepeatable = ({ request, response }: Exchange): boolean =>
+  ['GET', 'HEAD'].includes(request.method ?? '') &&
+  !('content-length' in request.headers || 'transfer-encoding' in request.headers) &&
+  !(response.headersSent || response.destroyed);
 
 async function forwardUpgrade(
   { request, socket, head }: { request: IncomingMessage; socket: Duplex; head: Buffer },
