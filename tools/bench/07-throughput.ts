@@ -24,7 +24,7 @@ export async function measure(): Promise<Row[]> {
       server.client.sessions.call(session.id, 'terminal.run', { command, wait: 120 });
     await run(make);
     const rounds: (Watched & { floor: number })[] = [];
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 5; round++) {
       const seen = await watched(server, session.id, run);
       rounds.push({ ...seen, floor: await ptyAlone() });
     }
